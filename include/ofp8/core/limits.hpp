@@ -19,7 +19,7 @@ OFP8_INLINE constexpr int floor_log10_of_power_of_two(int e) noexcept {
 /// The members of std::numeric_limits<T> for a T with T::spec and T::from_bits.
 template <class T>
 struct format_limits {
-  static constexpr const format_spec& spec = T::spec;
+  static constexpr format_spec spec = T::spec;
 
   static constexpr bool is_specialized = true;
   static constexpr bool is_signed = true;
