@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// ofp8: recipe, how a scale is computed from a group's amax and applied to its elements, as data. The stacks
+// agree on "amax over the largest number" and on little else; each named recipe gives one stack's bytes.
+//
+//   quantize<e4m3, per_token>(x)                                            // the default
+//   quantize<e4m3, block_wise<128, 128>>(w, recipes::deepseek_v3);
+//   quantize<e4m3, per_token>(x, {.amax_floor = 1e-4f, .apply = apply_rule::multiply_reciprocal});
+//
+// A scale s is the dequantization multiplier, real = code * s; MAX is the largest finite number of the
+// format. The steps, in order (scale_step_for in scale/scale_step.hpp is their definition):
+//   1. amax of the group                                           .amax
+//   2. a = max(min(amax, .amax_ceiling), .amax_floor)              a NaN stays NaN
+//   3. zero, infinite, NaN a                                       .on_zero .on_infinite_amax .on_nan_amax
+//   4. s from a, directly or as the inverse of an inverse          .rule .on_infinite_inverse
+//   5. rounding to the input's type                                .arithmetic
+//   6. s = max(s, .scale_floor, 1 / (MAX * .scale_floor_divisor))
+//   7. rounding to a power of two, of s, the inverse or a          .power .power_of
+//   8. rounding to the type that the scale is stored in
+//   9. q = x / s, x * fl(1/s) or x * inverse                       .apply .arithmetic
+//  10. code = convert(q)                                           .conversion .on_nan .on_minus_zero
+#pragma once
+
+#include <cstdint>
+
+#include <ofp8/core/bits.hpp>
+#include <ofp8/core/config.hpp>
+#include <ofp8/core/policy.hpp>
+
+namespace ofp8 {
+
+/// Which elements count for an amax.
+enum class amax_rule : std::uint8_t {
+  finite_only,   ///< NaN and infinity are left out
+  ignore_nan,    ///< NaN is left out, infinity counts: CUDA's fmaxf
+  propagate_nan  ///< any NaN makes the amax NaN: torch.amax
+};
+
+/// How s comes from a. Unless said otherwise every operation is one IEEE operation in FP32.
+enum class scale_rule : std::uint8_t {
+  amax_over_max,          ///< s = a / MAX
+  amax_times_reciprocal,  ///< s = a * fl(1 / MAX): a constant, one rounding away from the quotient
+  inverse,                ///< inverse = MAX / a, s = 1 / inverse
+  inverse_torch,          ///< inverse = fl(1 / a) * MAX, torch's `448.0 / tensor`; s = 1 / inverse
+  inverse_double,         ///< inverse = fl32(MAX / a), the division in double; s = 1 / inverse
+  inverse_torch_double    ///< inverse = fl32(fl64(1 / a) * MAX), in double; s = 1 / inverse
+};
+
+/// Which power of two a positive number m * 2^e, 1 <= m < 2, becomes. By integer arithmetic, never by a
+/// floating-point logarithm. The result is 2^-127 .. 2^127 (.. 2^128 for an infinite a).
+enum class power_rule : std::uint8_t {
+  none,           ///< it stays what it is (an e8m0 scale then rounds up)
+  floor,          ///< 2^e
+  up,             ///< 2^(e+1) unless m is 1
+  nearest_up,     ///< 2^(e+1) from m = 1.5
+  nearest_log2,   ///< 2^(e+1) from m = sqrt(2): exp2(round(log2 s))
+  from_1_75,      ///< 2^(e+1) from m = 1.75: compressed-tensors
+  after_rounding  ///< 2^(e+1) where m rounds up to 2 in the code format's mantissa: from 1.9375 in E4M3
+};
+
+/// What is rounded to a power of two.
+enum class power_operand : std::uint8_t {
+  scale,    ///< s
+  inverse,  ///< the inverse of the inverse rules; s = 1 / it, exact
+  amax      ///< a, and then s = 2^(exponent of a - exponent of MAX): the OCP MX rule
+};
+
+enum class zero_rule : std::uint8_t {
+  one,                   ///< a = 0: s = 1
+  as_computed,           ///< whatever the formula gives: s = 0, or the floor
+  epsilon_of_input_type  ///< a computed s of 0 becomes 2^-23 (float), 2^-7 (bf16), 2^-10 (fp16)
+};
+
+/// What an infinite or NaN a makes of s.
+enum class bad_amax_rule : std::uint8_t {
+  as_computed,  ///< whatever the formula gives (as an e8m0: ff). The exponent of an infinite a is 128
+  one,          ///< s = 1
+  infinite,     ///< s = Inf (as an e8m0: ff)
+  largest,      ///< s = 2^127
+  smallest      ///< s = 2^-127
+};
+
+enum class infinite_inverse_rule : std::uint8_t {
+  keep,                  ///< s = 1 / Inf = 0
+  largest_of_input_type  ///< the inverse becomes the largest finite number of the input's type
+};
+
+/// How elements meet the scale. The operand is what was stored, after all roundings.
+enum class apply_rule : std::uint8_t {
+  divide,               ///< x / s
+  multiply_reciprocal,  ///< x * fl(1 / s)
+  multiply_inverse      ///< x * inverse, where a rule computed one and steps 5 to 8 left s as it was; else as
+                        ///< multiply_reciprocal
+};
+
+enum class arithmetic : std::uint8_t {
+  float32,
+  scale_in_input_type,  ///< s is rounded to the input's type, the quotient is FP32
+  input_type            ///< s and the quotient x / s are rounded to the input's type
+};
+
+enum class nan_rule : std::uint8_t {
+  nan,     ///< a NaN quotient becomes NaN, as the conversion has it
+  largest  ///< a NaN quotient becomes +MAX: fminf and fmaxf clamped it
+};
+
+enum class minus_zero_rule : std::uint8_t {
+  keep,
+  drop  ///< a quotient of -0 becomes +0 (a zero point of 0 was added); underflow to -0 in the code stays
+};
+
+/// One way to compute and apply scales. An aggregate: name what differs from the default.
+struct recipe {
+  amax_rule amax = amax_rule::finite_only;
+  float amax_floor = 0.0f;
+  float amax_ceiling = detail::float_from_bits(detail::float_infinity);  ///< vLLM's scale_ub
+  zero_rule on_zero = zero_rule::one;
+  bad_amax_rule on_infinite_amax = bad_amax_rule::as_computed;
+  bad_amax_rule on_nan_amax = bad_amax_rule::as_computed;
+  scale_rule rule = scale_rule::amax_over_max;
+  infinite_inverse_rule on_infinite_inverse = infinite_inverse_rule::keep;
+  ofp8::arithmetic arithmetic = ofp8::arithmetic::float32;
+  float scale_floor = 0x1p-126f;     ///< 0: none. Above 0 an s below the normals of the stored type is the
+                                     ///< smallest of them, so that e8m0 codes start at 01
+  float scale_floor_divisor = 0.0f;  ///< above 0: s is at least 1 / (MAX * this)
+  power_rule power = power_rule::none;
+  power_operand power_of = power_operand::scale;
+  apply_rule apply = apply_rule::divide;
+  policy conversion = saturating;
+  nan_rule on_nan = nan_rule::nan;
+  minus_zero_rule on_minus_zero = minus_zero_rule::keep;
+};
+
+/// Recipes by the name of the stack whose bytes they give.
+namespace recipes {
+
+/// s = amax / MAX, x / s; NaN stays NaN; infinity saturates and does not count; an all-zero group gets 1.
+inline constexpr recipe standard{};
+
+/// vLLM's CUDA kernel for per-token scales (scaled_fp8_quant, use_per_token_if_dynamic):
+/// t = min(amax, scale_ub), s = max(t / MAX, 1 / (MAX * 512)), clamp(x / s). NaN becomes +MAX; one infinity
+/// makes the row's scale infinite. Set `.amax_ceiling` for a scale_ub.
+inline constexpr recipe vllm_token_cuda{.amax = amax_rule::ignore_nan,
+                                        .on_zero = zero_rule::as_computed,
+                                        .scale_floor = 0.0f,
+                                        .scale_floor_divisor = 512.0f,
+                                        .on_nan = nan_rule::largest};
+
+/// vLLM's CUDA kernel for static per-tensor scales: clamp(x * fl(1 / s)) with a given s. The multiply-only
+/// quantization: use it with a static_scale.
+inline constexpr recipe vllm_tensor_static{.amax = amax_rule::ignore_nan,
+                                           .on_zero = zero_rule::as_computed,
+                                           .scale_floor = 0.0f,
+                                           .apply = apply_rule::multiply_reciprocal,
+                                           .on_nan = nan_rule::largest};
+
+/// DeepSeek-V3's Triton kernels (act_quant, weight_quant): s = max(amax, 1e-4) / MAX, x / s, cast. Add
+/// `.power = power_rule::up` for its scale_fmt "ue8m0".
+inline constexpr recipe deepseek_v3{.amax = amax_rule::ignore_nan,
+                                    .amax_floor = 1e-4f,
+                                    .on_zero = zero_rule::as_computed,
+                                    .scale_floor = 0.0f};
+
+/// llm-compressor and compressed-tensors: s = D(amax / MAX) and q = D(x / s) in the input's type D, a scale of
+/// 0 becomes the epsilon of D, and a zero point of 0 is added, which turns -0 into +0. A NaN makes the group's
+/// scale NaN.
+inline constexpr recipe llm_compressor{.amax = amax_rule::propagate_nan,
+                                       .on_zero = zero_rule::epsilon_of_input_type,
+                                       .arithmetic = ofp8::arithmetic::input_type,
+                                       .scale_floor = 0.0f,
+                                       .on_minus_zero = minus_zero_rule::drop};
+
+/// OCP Microscaling 1.0, section 6.3 (oneDNN, Universal): s = 2^(floor(log2 amax) - floor(log2 MAX)). Elements
+/// beyond MAX * s saturate: amax / s reaches 511 in E4M3.
+inline constexpr recipe ocp_mx{.power = power_rule::floor, .power_of = power_operand::amax};
+
+}  // namespace recipes
+}  // namespace ofp8
