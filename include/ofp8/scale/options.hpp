@@ -8,8 +8,10 @@
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include <ofp8/core/config.hpp>
+#include <ofp8/scale/scaled_view.hpp>
 #include <ofp8/tensor/matrix_view.hpp>
 
 namespace ofp8 {
@@ -38,5 +40,20 @@ struct gemm_options {
   std::span<const float> bias{};  ///< N numbers, or empty
   matrix_view<const D> addend{};  ///< M x N (it may be D itself, exactly), or 0 x 0
 };
+
+namespace detail {
+template <class D>
+struct addend_of {
+  using type = std::remove_const_t<element_of<D>>;
+};
+template <scaled_operand D>
+struct addend_of<D> {
+  using type = float;
+};
+}  // namespace detail
+
+/// The element type of the addend of a GEMM into D: D's own, or float where D holds FP8 codes with a scale.
+template <class D>
+using addend_of = typename detail::addend_of<std::remove_cvref_t<D>>::type;
 
 }  // namespace ofp8
