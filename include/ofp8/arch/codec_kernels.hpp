@@ -21,6 +21,7 @@
 #include <ofp8/core/policy.hpp>
 #include <ofp8/core/round.hpp>
 #include <ofp8/scale/options.hpp>
+#include <ofp8/scale/recipe.hpp>
 
 namespace ofp8 {
 
@@ -60,22 +61,16 @@ OFP8_INLINE constexpr encode_rule encode_rule_for(const format_spec& f, const po
 
 }  // namespace detail
 
-/// How a row of a group becomes codes: code = encode(round(x / s or x * m) + addend).
+/// How elements become codes: code = encode(round(x / operand or x * operand) + addend). A NaN quotient
+/// takes the sign of its x: what 0 / 0 gives differs between machines.
 struct quantize_rule {
   /// What the quotient is rounded to before it is encoded (recipes that compute in the input's type).
-  enum class quotient_type : std::uint8_t { f32, bf16, fp16 };
+  enum class quotient_type : std::uint8_t { f32, to_bf16, to_fp16 };
 
   encode_rule encode;
   bool divide;  ///< x / operand, one IEEE division; else x * operand, one IEEE product
   quotient_type quotient = quotient_type::f32;
   float addend = -0.0f;  ///< -0 changes nothing; +0 turns a quotient of -0 into +0 (a zero point was added)
-};
-
-/// Which elements count for an amax; all rules are tests on bits.
-enum class amax_elements : std::uint8_t {
-  finite,     ///< NaN and infinity are left out
-  numbers,    ///< NaN is left out, infinity counts
-  everything  ///< the largest magnitude as an integer: NaN beats infinity beats numbers
 };
 
 /// Rows of 16- and 32-bit numbers.
@@ -85,12 +80,13 @@ struct row_kernels {
   /// Nearest even, subnormals kept, overflow to infinity, NaN canonical (7fc0, 7e00).
   void (*narrow_bf16)(const float* x, std::ptrdiff_t n, bf16* out) noexcept;
   void (*narrow_fp16)(const float* x, std::ptrdiff_t n, fp16* out) noexcept;
-  /// amax[g] = max(amax[g], largest magnitude of group g) as float bits; the caller initialises amax.
-  void (*amax_f32)(const float* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_elements which,
+  /// amax[g] = max(amax[g], largest magnitude of group g that `rule` counts) as float bits, an integer
+  /// maximum: a NaN that counts beats everything (which NaN is not specified). The caller initialises amax.
+  void (*amax_f32)(const float* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_rule rule,
                    std::uint32_t* amax) noexcept;
-  void (*amax_bf16)(const bf16* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_elements which,
+  void (*amax_bf16)(const bf16* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_rule rule,
                     std::uint32_t* amax) noexcept;
-  void (*amax_fp16)(const fp16* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_elements which,
+  void (*amax_fp16)(const fp16* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_rule rule,
                     std::uint32_t* amax) noexcept;
 };
 
@@ -130,4 +126,41 @@ struct codec_kernels {
   dequantize_fn<fp16> dequantize_fp16;
 };
 
+namespace detail {
+
+// The kernel of an element type.
+template <class T, class F32, class Bf16, class Fp16>
+OFP8_INLINE constexpr auto kernel_for(F32 f32, Bf16 bf16_kernel, Fp16 fp16_kernel) noexcept {
+  if constexpr (std::same_as<T, float>) {
+    return f32;
+  } else if constexpr (std::same_as<T, bf16>) {
+    return bf16_kernel;
+  } else {
+    static_assert(std::same_as<T, fp16>);
+    return fp16_kernel;
+  }
+}
+
+template <class In>
+OFP8_INLINE constexpr auto amax_kernel(const row_kernels& k) noexcept {
+  return kernel_for<In>(k.amax_f32, k.amax_bf16, k.amax_fp16);
+}
+template <class In, fp8_type E>
+OFP8_INLINE constexpr auto encode_kernel(const codec_kernels<E>& k) noexcept {
+  return kernel_for<In>(k.encode_f32, k.encode_bf16, k.encode_fp16);
+}
+template <class Out, fp8_type E>
+OFP8_INLINE constexpr auto decode_kernel(const codec_kernels<E>& k) noexcept {
+  return kernel_for<Out>(k.decode_f32, k.decode_bf16, k.decode_fp16);
+}
+template <class In, fp8_type E>
+OFP8_INLINE constexpr auto quantize_kernel(const codec_kernels<E>& k) noexcept {
+  return kernel_for<In>(k.quantize_f32, k.quantize_bf16, k.quantize_fp16);
+}
+template <class Out, fp8_type E>
+OFP8_INLINE constexpr auto dequantize_kernel(const codec_kernels<E>& k) noexcept {
+  return kernel_for<Out>(k.dequantize_f32, k.dequantize_bf16, k.dequantize_fp16);
+}
+
+}  // namespace detail
 }  // namespace ofp8
