@@ -16,7 +16,7 @@
 //   6. s = max(s, .scale_floor, 1 / (MAX * .scale_floor_divisor))
 //   7. rounding to a power of two, of s, the inverse or a          .power .power_of
 //   8. rounding to the type that the scale is stored in
-//   9. q = x / s, x * fl(1/s) or x * inverse                       .apply .arithmetic
+//   9. q = x / s, x * fl(1/s) or x * inverse                       .apply .e8m0_operand .arithmetic
 //  10. code = convert(q)                                           .conversion .on_nan .on_minus_zero
 #pragma once
 
@@ -46,7 +46,7 @@ enum class scale_rule : std::uint8_t {
 };
 
 /// Which power of two a positive number m * 2^e, 1 <= m < 2, becomes. By integer arithmetic, never by a
-/// floating-point logarithm. The result is 2^-127 .. 2^127 (.. 2^128 for an infinite a).
+/// floating-point logarithm, which is wrong next to powers of two. Zero, infinity and NaN stay.
 enum class power_rule : std::uint8_t {
   none,           ///< it stays what it is (an e8m0 scale then rounds up)
   floor,          ///< 2^e
@@ -61,7 +61,7 @@ enum class power_rule : std::uint8_t {
 enum class power_operand : std::uint8_t {
   scale,    ///< s
   inverse,  ///< the inverse of the inverse rules; s = 1 / it, exact
-  amax      ///< a, and then s = 2^(exponent of a - exponent of MAX): the OCP MX rule
+  amax      ///< a, and then s = 2^(exponent of a - exponent of MAX), at least 2^-127: the OCP MX rule
 };
 
 enum class zero_rule : std::uint8_t {
@@ -70,9 +70,9 @@ enum class zero_rule : std::uint8_t {
   epsilon_of_input_type  ///< a computed s of 0 becomes 2^-23 (float), 2^-7 (bf16), 2^-10 (fp16)
 };
 
-/// What an infinite or NaN a makes of s.
+/// What an infinite or NaN a makes of s. An a whose power of two is 2^128 counts as infinite.
 enum class bad_amax_rule : std::uint8_t {
-  as_computed,  ///< whatever the formula gives (as an e8m0: ff). The exponent of an infinite a is 128
+  as_computed,  ///< whatever the formula gives; the exponent of an infinite a is 128
   one,          ///< s = 1
   infinite,     ///< s = Inf (as an e8m0: ff)
   largest,      ///< s = 2^127
@@ -82,6 +82,14 @@ enum class bad_amax_rule : std::uint8_t {
 enum class infinite_inverse_rule : std::uint8_t {
   keep,                  ///< s = 1 / Inf = 0
   largest_of_input_type  ///< the inverse becomes the largest finite number of the input's type
+};
+
+/// Which number an e8m0 scale is when elements are divided by it.
+enum class e8m0_operand_rule : std::uint8_t {
+  value,           ///< what the code means: 00 is 2^-127, ff is NaN
+  exponent_field,  ///< the code as a float's exponent field: 00 divides as 2^-126, ff as infinity (torchao's
+                   ///< floor, ceil and even modes)
+  zero_for_00      ///< a group with code 00 becomes all zeros (torchao's rceil mode)
 };
 
 /// How elements meet the scale. The operand is what was stored, after all roundings.
@@ -125,6 +133,7 @@ struct recipe {
   power_rule power = power_rule::none;
   power_operand power_of = power_operand::scale;
   apply_rule apply = apply_rule::divide;
+  e8m0_operand_rule e8m0_operand = e8m0_operand_rule::value;
   policy conversion = saturating;
   nan_rule on_nan = nan_rule::nan;
   minus_zero_rule on_minus_zero = minus_zero_rule::keep;

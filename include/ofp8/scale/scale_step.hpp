@@ -6,19 +6,15 @@
 //   // step.scale is stored; a code is convert<e4m3>(x / step.operand) or convert<e4m3>(x * step.operand)
 #pragma once
 
-#include <concepts>
 #include <cstdint>
-#include <type_traits>
 
 #include <ofp8/core/bits.hpp>
 #include <ofp8/core/config.hpp>
-#include <ofp8/core/convert.hpp>
-#include <ofp8/core/e8m0.hpp>
 #include <ofp8/core/format.hpp>
-#include <ofp8/core/policy.hpp>
 #include <ofp8/core/round.hpp>
 #include <ofp8/scale/granularity.hpp>
 #include <ofp8/scale/recipe.hpp>
+#include <ofp8/scale/scale_rounding.hpp>
 
 namespace ofp8 {
 
@@ -30,15 +26,6 @@ struct scale_step {
 };
 
 namespace detail {
-
-/// A type that a scale, a quotient or an input is rounded to, as a run-time value.
-enum class number_type : std::uint8_t { float32, bfloat16, float16, exponent_only };
-
-template <class T>
-inline constexpr number_type number_type_of = std::same_as<T, bf16>   ? number_type::bfloat16
-                                              : std::same_as<T, fp16> ? number_type::float16
-                                              : std::same_as<T, e8m0> ? number_type::exponent_only
-                                                                      : number_type::float32;
 
 /// What a recipe asks of the code format.
 struct code_range {
@@ -73,87 +60,8 @@ namespace ofp8 {
 OFP8_ALGORITHMS_BEGIN
 namespace impl::recipe_steps {
 
-inline constexpr float largest_of(detail::number_type type) noexcept {
-  return detail::float_from_bits(type == detail::number_type::bfloat16  ? 0x7f7f'0000u
-                                 : type == detail::number_type::float16 ? 0x477f'e000u  // 65504
-                                                                        : 0x7f7f'ffffu);
-}
-inline constexpr float smallest_normal_of(detail::number_type type) noexcept {
-  return detail::power_of_two(type == detail::number_type::float16 ? -14 : -126);
-}
-inline constexpr float epsilon_of(detail::number_type type) noexcept {
-  return detail::power_of_two(type == detail::number_type::bfloat16  ? -7
-                              : type == detail::number_type::float16 ? -10
-                                                                     : -23);
-}
-
-/// `x` rounded to `type` once, nearest even, overflow to infinity (e8m0 is not rounded here).
-inline constexpr float rounded_to(detail::number_type type, float x) noexcept {
-  if (type == detail::number_type::bfloat16) return static_cast<float>(convert<bf16>(x));
-  if (type == detail::number_type::float16) return static_cast<float>(convert<fp16>(x));
-  return x;
-}
-
-/// Larger of two positive numbers, a NaN winning: an integer maximum.
-inline constexpr float larger(float a, float b) noexcept {
-  return detail::magnitude_bits(a) >= detail::magnitude_bits(b) ? a : b;
-}
-
-/// Exponent of the power of two that `x` (not negative, not NaN) becomes; that of infinity is 128, that of
-/// zero is -150.
-inline constexpr int power_exponent(float x, power_rule rule, int mantissa_bits) noexcept {
-  const std::uint32_t bits = detail::magnitude_bits(x);
-  if (bits == 0) return -150;
-  const int top = bits >= detail::float_smallest_normal ? 23 : detail::highest_bit(bits);
-  const int exponent = bits >= detail::float_smallest_normal ? static_cast<int>(bits >> 23) - 127 : top - 149;
-  const std::uint32_t fraction = (bits << (23 - top)) & 0x7f'ffffu;  // of m, 1 <= m < 2
-  std::uint32_t threshold = 0x80'0000u;                              // never
-  switch (rule) {
-    case power_rule::none:
-    case power_rule::floor:
-      break;
-    case power_rule::up:
-      threshold = 1;
-      break;
-    case power_rule::nearest_up:
-      threshold = 0x40'0000u;
-      break;
-    case power_rule::nearest_log2:
-      threshold = 0x35'04f4u;  // the first float above sqrt(2)
-      break;
-    case power_rule::from_1_75:
-      threshold = 0x60'0000u;
-      break;
-    case power_rule::after_rounding:
-      threshold = 0x80'0000u - (1u << (22 - mantissa_bits));
-      break;
-  }
-  return exponent + (fraction >= threshold ? 1 : 0);
-}
-
-/// 2^exponent clamped to what an e8m0 can say; 128 is infinity.
-inline constexpr float clamped_power(int exponent) noexcept {
-  if (exponent > 127) return detail::float_from_bits(detail::float_infinity);
-  return detail::power_of_two(exponent < -127 ? -127 : exponent);
-}
-
-/// NaN and infinity are no numbers to round and stay.
-inline constexpr float to_power_of_two(float x, power_rule rule, int mantissa_bits) noexcept {
-  if (rule == power_rule::none || !detail::is_finite(x)) return x;
-  return clamped_power(power_exponent(x, rule, mantissa_bits));
-}
-
 inline constexpr bool computes_inverse(scale_rule rule) noexcept {
   return rule != scale_rule::amax_over_max && rule != scale_rule::amax_times_reciprocal;
-}
-
-/// `s` as the scale's type stores it. A finite s does not become infinite; the e8m0 of what is not finite is
-/// ff (NaN); NaN scales are canonical.
-inline constexpr float rounded_scale(detail::number_type type, float s) noexcept {
-  if (type == detail::number_type::exponent_only)
-    return static_cast<float>(convert_e8m0(s, e8m0_rounding::up));
-  const float rounded = detail::canonical(rounded_to(type, s));
-  return detail::is_finite(s) && !detail::is_finite(rounded) ? largest_of(type) : rounded;
 }
 
 // Step 4 of the recipe, the inverse rules.
@@ -188,15 +96,23 @@ inline constexpr float raised_to_floor(const recipe& r, float s, float max,
 }
 
 // Step 9. `inverse` is what multiply_inverse takes.
-inline constexpr scale_step applied(const recipe& r, float scale, float inverse) noexcept {
-  if (r.apply == apply_rule::divide) return {scale, scale, true};
-  return {scale, r.apply == apply_rule::multiply_inverse ? inverse : 1.0f / scale, false};
+inline constexpr scale_step applied(const recipe& r, float scale, float inverse,
+                                    detail::number_type stored) noexcept {
+  float s = scale;
+  if (stored == detail::number_type::exponent_only && r.e8m0_operand != e8m0_operand_rule::value) {
+    const bool lowest = detail::bits_of(s) == detail::bits_of(detail::power_of_two(-127));
+    if (r.e8m0_operand == e8m0_operand_rule::zero_for_00) return {scale, lowest ? 0.0f : 1.0f / s, false};
+    if (lowest) s = detail::power_of_two(-126);
+    if (detail::is_nan(s)) s = detail::float_from_bits(detail::float_infinity);
+  }
+  if (r.apply == apply_rule::divide) return {scale, s, true};
+  return {scale, r.apply == apply_rule::multiply_inverse ? inverse : 1.0f / s, false};
 }
 
 // A scale that no formula gives.
 inline constexpr scale_step fixed_step(const recipe& r, float scale, detail::number_type stored) noexcept {
   const float s = rounded_scale(stored, scale);
-  return applied(r, s, 1.0f / s);
+  return applied(r, s, 1.0f / s, stored);
 }
 
 inline constexpr float bad_amax_scale(bad_amax_rule rule) noexcept {
@@ -224,18 +140,20 @@ inline constexpr scale_step scale_step_at(const recipe& r, float amax, const det
   // 3. What is no number to divide.
   const std::uint32_t a_bits = detail::magnitude_bits(a);
   if (a_bits == 0 && r.on_zero == zero_rule::one) return fixed_step(r, 1.0f, stored);
-  const bad_amax_rule bad = a_bits > detail::float_infinity    ? r.on_nan_amax
-                            : a_bits == detail::float_infinity ? r.on_infinite_amax
-                                                               : bad_amax_rule::as_computed;
+  const bool of_amax = r.power_of == power_operand::amax && r.power != power_rule::none;
+  const int a_exponent = of_amax ? power_exponent(a, r.power, codes.mantissa_bits) : 0;
+  const bad_amax_rule bad = a_bits > detail::float_infinity ? r.on_nan_amax
+                            : a_bits == detail::float_infinity || a_exponent == 128
+                                ? r.on_infinite_amax
+                                : bad_amax_rule::as_computed;
   if (bad != bad_amax_rule::as_computed) return fixed_step(r, bad_amax_scale(bad), stored);
 
   // 4. The scale, with the power of two where it is not taken of s itself.
   float s = 0.0f;
   float inverse = 0.0f;
-  if (r.power_of == power_operand::amax && r.power != power_rule::none) {
-    s = detail::is_nan(a)
-            ? a
-            : clamped_power(power_exponent(a, r.power, codes.mantissa_bits) - codes.max_exponent);
+  if (of_amax) {
+    const int exponent = a_exponent - codes.max_exponent;
+    s = detail::is_nan(a) ? a : power_or_infinity(exponent < -127 ? -127 : exponent);
   } else if (computes_inverse(r.rule)) {
     inverse = inverse_of(r, a, codes.max, input);
     if (r.power_of == power_operand::inverse)
@@ -255,7 +173,7 @@ inline constexpr scale_step scale_step_at(const recipe& r, float amax, const det
 
   // 9. An inverse is kept only for the very scale that came from it.
   const bool kept = computes_inverse(r.rule) && detail::bits_of(s) == detail::bits_of(computed);
-  return applied(r, s, kept ? inverse : 1.0f / s);
+  return applied(r, s, kept ? inverse : 1.0f / s, stored);
 }
 
 }  // namespace impl::recipe_steps
@@ -269,9 +187,10 @@ inline constexpr scale_step scale_step_for(const recipe& r, float amax) noexcept
                                            detail::number_type_of<Scale>);
 }
 
-/// The operand for a scale that is given.
+/// The operand for a scale that is given, exact in the type Scale that it is stored in.
+template <scale_type Scale = float>
 inline constexpr scale_step static_scale_step(const recipe& r, float scale) noexcept {
-  return impl::recipe_steps::applied(r, scale, 1.0f / scale);
+  return impl::recipe_steps::applied(r, scale, 1.0f / scale, detail::number_type_of<Scale>);
 }
 
 /// What a recipe makes of one element before it is converted: the quotient, rounded to the input's type where
