@@ -48,12 +48,9 @@ OFP8_INLINE constexpr std::uint32_t first_overflow(const format_spec& f) noexcep
 }
 
 OFP8_INLINE constexpr encode_rule encode_rule_for(const format_spec& f, const policy& p) noexcept {
-  const auto beyond = [&](overflow_rule rule) {
-    return rule == overflow_rule::saturate ? f.largest_code() : f.largest_code() + 1;
-  };
   return {.clamp = p.on_overflow == overflow_rule::saturate ? bits_of(widen(f, f.largest_code()))
                                                             : first_overflow(f),
-          .infinity = static_cast<std::uint8_t>(beyond(p.on_infinity)),
+          .infinity = static_cast<std::uint8_t>(overflow_code(f, p.on_infinity)),
           .nan = static_cast<std::uint8_t>(nan_code_of(f, p)),
           .nan_sign = static_cast<std::uint8_t>(p.nan_sign == nan_sign::keep ? f.sign_mask() : 0),
           .toward_zero = p.rounding == rounding_mode::toward_zero};

@@ -4,7 +4,7 @@
 //
 // A backend is a struct with
 //   id                              its enumerator of `isa`
-//   rank(cpu)                       0: a CPU with these features cannot run it; else the larger, the faster there
+//   rank(cpu)                       0: that CPU cannot run it; else the larger, the faster on it
 //   rows(), codec<E>(), gemm<E>()   its kernel tables (arch/codec_kernels.hpp, arch/gemm_kernels.hpp)
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ofp8: decode(codes, out): a row of FP8 codes to float, bf16 or fp16, exact. NaN codes become sign | 7fc00000
-// (7fc0, 7e00), infinities stay infinities.
+// ofp8: decode(codes, out): a row of FP8 codes to float, bf16 or fp16, exact. NaN codes become
+// sign | 7fc00000 (7fc0, 7e00), infinities stay infinities.
 //
 //   std::vector<float> out(codes.size());
 //   decode(codes, out);
@@ -36,9 +36,9 @@ inline void decode_row(const E* codes, std::size_t n, Out* out, const execution&
 
 }  // namespace impl
 
-/// out[i] = the value of in[i], exactly. In: a contiguous range of FP8 codes; Out: one of float, bf16 or fp16;
-/// the two do not overlap. Throws shape_error when the lengths differ, argument_error for an isa that this
-/// machine lacks.
+/// out[i] = the value of in[i], exactly. In: a contiguous range of FP8 codes; Out: one of float, bf16 or
+/// fp16; the two do not overlap. Throws shape_error when the lengths differ, argument_error for an isa that
+/// this machine lacks.
 template <detail::code_input In, detail::wide_output Out>
 inline void decode(const In& in, Out&& out, const execution& where = {}) {
   const std::span<const detail::input_element<In>> codes(in);

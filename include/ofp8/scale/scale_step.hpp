@@ -194,13 +194,16 @@ inline constexpr scale_step static_scale_step(const recipe& r, float scale) noex
 }
 
 /// What a recipe makes of one element before it is converted: the quotient, rounded to the input's type where
-/// the recipe computes in it, -0 dropped where the recipe drops it. A NaN stays NaN here.
+/// the recipe computes in it, -0 dropped where the recipe drops it. A NaN stays NaN here and takes the sign
+/// of x: what 0 / 0 gives differs between machines.
 template <class Input = float>
 inline constexpr float scaled_element(const recipe& r, const scale_step& step, float x) noexcept {
   float q = step.divide ? x / step.operand : x * step.operand;
   if (r.arithmetic == arithmetic::input_type)
     q = impl::recipe_steps::rounded_to(detail::number_type_of<Input>, q);
   if (r.on_minus_zero == minus_zero_rule::drop && detail::bits_of(q) == detail::float_sign) q = 0.0f;
+  if (detail::is_nan(q))
+    q = detail::float_from_bits(detail::float_quiet_nan | (detail::bits_of(x) & detail::float_sign));
   return q;
 }
 

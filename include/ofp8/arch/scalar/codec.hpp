@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ofp8: the codec kernels of the scalar backend (contract: arch/codec_kernels.hpp). Plain loops that compilers
-// vectorize for whatever the file is compiled for. A format is run-time constants here, so the four formats
-// share their loops.
+// ofp8: the codec kernels of the scalar backend (contract: arch/codec_kernels.hpp). Plain loops that
+// compilers vectorize for whatever the file is compiled for. A format is run-time constants here, so the four
+// formats share their loops.
 //
 //   impl::scalar::rows.amax_f32(x, n, n, amax_rule::finite_only, &amax);
 //   impl::scalar::codec<e4m3>.encode_f32(x, n, rule, codes);
