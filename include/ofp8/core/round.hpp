@@ -86,18 +86,20 @@ OFP8_INLINE constexpr bool rounds_up(rounding_mode mode, std::uint64_t kept, std
   return surplus >= 0 ? (dropped >> surplus) >= needed : (dropped << -surplus) >= needed;
 }
 
+/// The magnitude code of a value beyond the largest finite number. In FNUZ the NaN has the sign bit itself.
+OFP8_INLINE constexpr std::uint32_t overflow_code(const format_spec& f, overflow_rule rule) noexcept {
+  if (rule == overflow_rule::saturate) return f.largest_code();
+  return f.has_infinity() ? f.infinity_code() : f.canonical_nan();
+}
+
 /// The code of `x` in format `f` under policy `p`, sign bit included.
 OFP8_INLINE constexpr std::uint32_t round_to(const format_spec& f, const policy& p, const unpacked& x,
                                              random_bits random = {}) noexcept {
   const std::uint32_t sign = x.negative ? f.sign_mask() : 0;
 
-  // 1. NaN, and what stands for a value that does not fit.
+  // 1. NaN and infinity.
   if (x.kind == number_class::nan) return nan_code_of(f, p) | (p.nan_sign == nan_sign::keep ? sign : 0);
-  const std::uint32_t beyond = f.has_infinity() ? f.infinity_code() : f.canonical_nan();
-  const auto overflowed = [&](overflow_rule rule) {
-    return sign | (rule == overflow_rule::saturate ? f.largest_code() : beyond);
-  };
-  if (x.kind == number_class::infinite) return overflowed(p.on_infinity);
+  if (x.kind == number_class::infinite) return sign | overflow_code(f, p.on_infinity);
   if (x.significand == 0) return f.has_minus_zero() ? sign : 0;
 
   // 2. The unit in the last place of the result: that of x's binade, but never below the subnormal quantum.
@@ -121,17 +123,18 @@ OFP8_INLINE constexpr std::uint32_t round_to(const format_spec& f, const policy&
   //    out of the mantissa lands in the exponent by itself.
   const std::uint64_t code =
       units + (static_cast<std::uint64_t>(unit - f.quantum_exponent()) << f.mantissa_bits);
-  if (code > f.largest_code()) return overflowed(p.on_overflow);
+  if (code > f.largest_code()) return sign | overflow_code(f, p.on_overflow);
   if (code == 0 && !f.has_minus_zero()) return 0;
   return sign | static_cast<std::uint32_t>(code);
 }
 
 /// The exact float of a code; needs every value of the format to be a float (true of all formats up to bf16).
-/// NaN codes give sign | 7fc00000; the FNUZ NaN 80 carries no sign and gives 7fc00000.
+/// NaN codes give sign | 7fc00000, the FNUZ NaN 80 too: its sign bit is set, so it gives ffc00000 (as in ml_dtypes and
+/// ONNX Runtime).
 OFP8_INLINE constexpr float widen(const format_spec& f, std::uint32_t code) noexcept {
   const unpacked x = unpack(f, code);
   const std::uint32_t sign = x.negative ? float_sign : 0;
-  if (x.kind == number_class::nan) return float_from_bits((f.has_minus_zero() ? sign : 0) | float_quiet_nan);
+  if (x.kind == number_class::nan) return float_from_bits(sign | float_quiet_nan);
   return float_from_bits(round_to(float_spec, nonsaturating, x));
 }
 

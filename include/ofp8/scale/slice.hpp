@@ -41,15 +41,18 @@ OFP8_ALGORITHMS_END
 
 namespace detail {
 
+OFP8_INLINE constexpr bool is_block_edge(std::ptrdiff_t at, std::ptrdiff_t extent,
+                                         std::ptrdiff_t block) noexcept {
+  return at % block == 0 || at == extent;
+}
+
 // A cut is fine at a multiple of the block, at the matrix's end and, for `whole`, anywhere: the part keeps
 // the one scale.
 OFP8_INLINE constexpr void check_slice(const char* function, std::ptrdiff_t first, std::ptrdiff_t n,
                                        std::ptrdiff_t extent, std::ptrdiff_t block) {
   bool fits = first >= 0 && n >= 0 && first <= extent && n <= extent - first;
-  if (fits && block != whole) {
-    const auto is_edge = [&](std::ptrdiff_t at) { return at % block == 0 || at == extent; };
-    fits = is_edge(first) && is_edge(first + n);
-  }
+  if (fits && block != whole)
+    fits = is_block_edge(first, extent, block) && is_block_edge(first + n, extent, block);
   if (!fits) impl::refuse_slice(function, first, n, extent, block);
 }
 
