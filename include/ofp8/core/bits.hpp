@@ -42,4 +42,15 @@ OFP8_INLINE constexpr float power_of_two(int e) noexcept {
 /// Position of the highest set bit (0 for 1); x > 0.
 OFP8_INLINE constexpr int highest_bit(std::uint64_t x) noexcept { return 63 - __builtin_clzll(x); }
 
+/// The double of a float. A subnormal goes by integers: the conversion instruction reads it as zero under DAZ.
+OFP8_INLINE constexpr double exact_double(float x) noexcept {
+  const std::uint64_t magnitude = magnitude_bits(x);
+  if (magnitude == 0 || magnitude >= float_smallest_normal) return static_cast<double>(x);
+  const int top = highest_bit(magnitude);  // the value is 1.xxx * 2^(top - 149)
+  const std::uint64_t sign = std::uint64_t{bits_of(x) & float_sign} << 32;
+  const std::uint64_t field = static_cast<std::uint64_t>(top - 149 + 1023);
+  return double_from_bits(sign | (field << 52) |
+                          ((magnitude << (52 - top)) & ((std::uint64_t{1} << 52) - 1)));
+}
+
 }  // namespace ofp8::detail

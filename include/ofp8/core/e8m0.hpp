@@ -33,7 +33,7 @@ struct e8m0 {
     return code == 0xff ? detail::float_from_bits(detail::float_quiet_nan) : detail::power_of_two(code - 127);
   }
   OFP8_INLINE_MEMBER explicit constexpr operator double() const noexcept {
-    return static_cast<double>(static_cast<float>(*this));
+    return detail::exact_double(static_cast<float>(*this));
   }
 
   OFP8_INLINE_MEMBER friend constexpr bool operator==(e8m0 a, e8m0 b) noexcept {

@@ -48,7 +48,7 @@ struct float16 {
     }
   }
   OFP8_INLINE_MEMBER explicit constexpr operator double() const noexcept {
-    return static_cast<double>(static_cast<float>(*this));
+    return detail::exact_double(static_cast<float>(*this));
   }
 
   /// Numeric: -0 equals +0, NaN equals nothing.

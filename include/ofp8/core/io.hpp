@@ -17,15 +17,16 @@
 
 namespace ofp8 {
 
+// Streams print doubles, so a subnormal goes there as one: under DAZ the stream would widen the float to 0.
 template <class Format>
 OFP8_INLINE std::ostream& operator<<(std::ostream& out, float8<Format> x) {
   return out << static_cast<float>(x);
 }
 template <class Format>
 OFP8_INLINE std::ostream& operator<<(std::ostream& out, float16<Format> x) {
-  return out << static_cast<float>(x);
+  return out << static_cast<double>(x);
 }
-OFP8_INLINE std::ostream& operator<<(std::ostream& out, e8m0 x) { return out << static_cast<float>(x); }
+OFP8_INLINE std::ostream& operator<<(std::ostream& out, e8m0 x) { return out << static_cast<double>(x); }
 
 }  // namespace ofp8
 
