@@ -38,6 +38,11 @@ struct plain_operand {
   float scale(std::ptrdiff_t, std::ptrdiff_t) const { return 1.0f; }
 };
 
+// 0 stands for a block that spans the whole dimension.
+inline std::ptrdiff_t block_of(std::ptrdiff_t index, std::ptrdiff_t block) {
+  return block == 0 ? 0 : index / block;
+}
+
 template <class E, class G>
 struct scaled_operand {
   scaled_view<const E, G> view;
@@ -47,8 +52,7 @@ struct scaled_operand {
   std::ptrdiff_t depth() const { return view.cols(); }
   float value(std::ptrdiff_t r, std::ptrdiff_t k) const { return static_cast<float>(view.codes()(r, k)); }
   float scale(std::ptrdiff_t r, std::ptrdiff_t k) const {
-    return static_cast<float>(
-        view.scales()(row_block == 0 ? 0 : r / row_block, k_block == 0 ? 0 : k / k_block));
+    return static_cast<float>(view.scales()(block_of(r, row_block), block_of(k, k_block)));
   }
 };
 
@@ -104,6 +108,30 @@ float element(const A& a, const B& b, std::ptrdiff_t m, std::ptrdiff_t n, bool h
   }
 }
 
+template <class D>
+auto output(D& d) {
+  if constexpr (requires { as_scaled_view(d); }) {
+    return as_scaled_view(d);
+  } else {
+    return as_view(d);
+  }
+}
+
+template <class A, class B, class D, class Options>
+void check_shapes(const char* function, const A& a, const B& b, const D& d, const Options& options) {
+  const auto& c = options.addend;
+  const bool bias_fits = options.bias.empty() || static_cast<std::ptrdiff_t>(options.bias.size()) == b.rows();
+  const bool addend_fits = c.data() == nullptr || (c.rows() == d.rows() && c.cols() == d.cols());
+  const bool operands_fit = a.depth() == b.depth() && d.rows() == a.rows() && d.cols() == b.rows();
+  if (operands_fit && bias_fits && addend_fits) return;
+  detail::message m;
+  m << function << ": A is " << detail::extent{a.rows(), a.depth()} << ", B is "
+    << detail::extent{b.rows(), b.depth()} << ", D is " << detail::extent{d.rows(), d.cols()};
+  if (!bias_fits) m << ", bias has " << std::uint64_t{options.bias.size()} << " numbers";
+  if (!addend_fits) m << ", the addend is " << detail::extent{c.rows(), c.cols()};
+  detail::fail<shape_error>(m);
+}
+
 template <class T>
 T rounded(float v) {
   if constexpr (std::same_as<T, float>) {
@@ -124,25 +152,11 @@ void gemm_nt(const A& a_in, const B& b_in, D&& d_in, const gemm_options<addend_o
   const detail::fp_environment_guard guard;
   const auto a = impl::operand(a_in);
   const auto b = impl::operand(b_in);
-  const auto d = [&] {
-    if constexpr (requires { as_scaled_view(d_in); }) {
-      return as_scaled_view(d_in);
-    } else {
-      return as_view(d_in);
-    }
-  }();
+  const auto d = impl::output(d_in);
+  impl::check_shapes("reference::gemm_nt", a, b, d, options);
   constexpr bool fp8_output = requires { d.scales(); };
   const auto& addend = options.addend;
   const auto& bias = options.bias;
-  const bool bias_fits = bias.empty() || static_cast<std::ptrdiff_t>(bias.size()) == b.rows();
-  const bool addend_fits =
-      addend.data() == nullptr || (addend.rows() == d.rows() && addend.cols() == d.cols());
-  if (a.depth() != b.depth() || d.rows() != a.rows() || d.cols() != b.rows() || !bias_fits || !addend_fits) {
-    detail::message m;
-    m << "reference::gemm_nt: A is " << detail::extent{a.rows(), a.depth()} << ", B is "
-      << detail::extent{b.rows(), b.depth()} << ", D is " << detail::extent{d.rows(), d.cols()};
-    detail::fail<shape_error>(m);
-  }
 
   for (std::ptrdiff_t m = 0; m < d.rows(); ++m) {
     for (std::ptrdiff_t n = 0; n < d.cols(); ++n) {
