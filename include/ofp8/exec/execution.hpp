@@ -19,6 +19,19 @@
 
 namespace ofp8 {
 
+class scratch_ref;
+
+namespace detail {
+
+// A span refuses what would dangle.
+template <class Bytes>
+concept writable_bytes = !std::same_as<std::remove_cvref_t<Bytes>, scratch_ref> &&
+                         (std::constructible_from<std::span<std::byte>, Bytes> ||
+                          std::constructible_from<std::span<unsigned char>, Bytes> ||
+                          std::constructible_from<std::span<char>, Bytes>);
+
+}  // namespace detail
+
 /// The caller's bytes, which an operation may overwrite instead of allocating its own; they must outlive the
 /// call, and no two calls at the same time may share them. Any alignment. Empty by default.
 class scratch_ref {
@@ -28,12 +41,8 @@ class scratch_ref {
       : data_(data), size_(bytes) {}
 
   /// From a contiguous range of std::byte, unsigned char or char: a span, or an lvalue vector or array.
-  template <class Bytes>
-  requires(!std::same_as<std::remove_cvref_t<Bytes>, scratch_ref> &&
-           (std::constructible_from<std::span<std::byte>, Bytes> ||
-            std::constructible_from<std::span<unsigned char>, Bytes> ||
-            std::constructible_from<std::span<char>, Bytes>)) OFP8_INLINE_MEMBER scratch_ref(Bytes&& bytes)
-  noexcept  // NOLINT: implicit, {.scratch = buffer}
+  template <detail::writable_bytes Bytes>
+  OFP8_INLINE_MEMBER scratch_ref(Bytes&& bytes) noexcept
       : data_(reinterpret_cast<std::byte*>(std::data(bytes))), size_(std::size(bytes)) {}
 
   [[nodiscard]] OFP8_INLINE_MEMBER constexpr std::byte* data() const noexcept { return data_; }

@@ -28,7 +28,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <type_traits>
 
 #include <ofp8/core/config.hpp>
@@ -47,14 +46,25 @@ inline void call_task(const void* object, std::size_t index) {
 }  // namespace impl
 OFP8_ALGORITHMS_END
 
+class task_ref;
+class executor_ref;
+
+namespace detail {
+
+template <class F>
+concept task =
+    !std::same_as<std::remove_cvref_t<F>, task_ref> && std::is_object_v<std::remove_reference_t<F>> &&
+    std::invocable<std::remove_reference_t<F>&, std::size_t>;
+
+}  // namespace detail
+
 /// A reference to a callable `f(std::size_t)`, which must outlive it: what an executor is given to run.
 class task_ref {
  public:
-  template <class F>
-  requires(!std::same_as<std::remove_cvref_t<F>, task_ref> && std::is_object_v<std::remove_reference_t<F>> &&
-           std::invocable<std::remove_reference_t<F>&, std::size_t>) OFP8_INLINE_MEMBER
-      constexpr task_ref(F&& f) noexcept  // NOLINT: implicit, as an argument of parallel_for
-      : object_(std::addressof(f)), call_(&impl::call_task<std::remove_reference_t<F>>) {}
+  // Implicit, as the argument of a parallel_for that is no template.
+  template <detail::task F>
+  OFP8_INLINE_MEMBER constexpr task_ref(F&& f) noexcept
+      : object_(&f), call_(&impl::call_task<std::remove_reference_t<F>>) {}
 
   OFP8_INLINE_MEMBER void operator()(std::size_t index) const { call_(object_, index); }
 
@@ -70,6 +80,13 @@ concept executor = requires(X& x, std::size_t n, const task_ref& f) {
   { x.concurrency() } -> std::integral;
   x.parallel_for(n, f);
 };
+
+namespace detail {
+
+template <class X>
+concept other_executor = !std::same_as<std::remove_cv_t<X>, executor_ref> && executor<X>;
+
+}  // namespace detail
 
 OFP8_ALGORITHMS_BEGIN
 namespace impl {
@@ -98,15 +115,13 @@ class executor_ref {
  public:
   constexpr executor_ref() = default;
 
-  /// Refers to `x`. A temporary is refused: it would be gone before its first task.
-  template <class X>
-  requires(!std::same_as<std::remove_cv_t<X>, executor_ref> && executor<X>) OFP8_INLINE_MEMBER
-      constexpr executor_ref(X& x) noexcept  // NOLINT: implicit, {.executor = pool}
-      : object_(std::addressof(x)), concurrency_(&impl::concurrency_of<X>), run_(&impl::parallel_for_of<X>) {}
-  template <class X>
-  requires(!std::same_as<std::remove_cv_t<X>, executor_ref> && executor<X>)
-      executor_ref(const X&& a_temporary_executor)
-  = delete;
+  /// Refers to `x`, implicitly: {.executor = pool}. A temporary is refused: it would be gone before its first
+  /// task.
+  template <detail::other_executor X>
+  OFP8_INLINE_MEMBER constexpr executor_ref(X& x) noexcept
+      : object_(&x), concurrency_(&impl::concurrency_of<X>), run_(&impl::parallel_for_of<X>) {}
+  template <detail::other_executor X>
+  executor_ref(const X&& a_temporary) = delete;
 
   /// At least 1.
   OFP8_INLINE_MEMBER std::size_t concurrency() const {
