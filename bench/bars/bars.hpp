@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bars: what this library promises as ratios to ceilings and to peers. Each file that measures some offers
-// a table of them; main.cpp lists the tables.
+// The bars: what this library promises as ratios to ceilings and to peers. Each file that measures some
+// offers a table of them; main.cpp lists the tables.
 #pragma once
 
 #include <span>

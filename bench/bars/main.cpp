@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ofp8_bars: measures every bar that this CPU can run, with the ceiling or peer it refers to, and prints a table.
-// Exits with 1 where one is missed.
+// ofp8_bars: measures every bar, with the ceiling or peer it refers to, and prints a table. Exits with 1
+// where one is missed.
 #include <cstdio>
 
 #include "bars/bars.hpp"
@@ -56,7 +56,7 @@ int run() {
 }  // namespace
 }  // namespace ofp8::bench
 
-// The linker may keep a v3 copy of any inline function, so an older CPU is told before the first of them runs.
+// The linker may keep a v3 copy of any inline function, so an older CPU is told before the first one runs.
 int main() {
   for (const ofp8::bench::bar_table& table : ofp8::bench::tables) {
     if (table.runs_here()) continue;

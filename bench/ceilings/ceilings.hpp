@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine can do at best: arithmetic peaks and memory traffic, measured in the process that asks, on
-// first use, and remembered. A benchmark is judged by its share of one of them, never by a bare time.
+// What this machine can do at best: arithmetic peaks and memory traffic, measured in the process that asks,
+// on first use, and remembered. A benchmark is judged by its share of one of them, never by a bare time.
 //
 //   const std::optional<double> peak = flops(arithmetic::fma_ymm);
 //   if (peak) std::printf("%.0f %% of the FMA peak\n", 100 * rate / *peak);

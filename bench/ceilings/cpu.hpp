@@ -28,8 +28,8 @@ inline constexpr memory_level memory_levels[] = {memory_level::l1, memory_level:
                                                  memory_level::dram};
 const char* name(memory_level level) noexcept;
 
-/// Bytes, reads and writes together, that stay in this level: half of a cache; for DRAM several times the last
-/// cache.
+/// Bytes, reads and writes together, that stay in this level: half of a cache; for DRAM several times the
+/// last cache.
 std::size_t working_set(memory_level level);
 
 }  // namespace ofp8::bench

@@ -59,8 +59,8 @@ double median_seconds(F&& call, clock_kind clock = clock_kind::thread_cpu) {
   return rounds[rounds.size() / 2];
 }
 
-/// The sum of what `job(thread, clock)` returns on `threads` pinned threads that start together; one thread is
-/// the caller's own.
+/// The sum of what `job(thread, clock)` returns on `threads` pinned threads that start together; one thread
+/// is the caller's own.
 double total_rate(int threads, const std::function<double(int thread, clock_kind clock)>& job);
 
 }  // namespace ofp8::bench

@@ -17,6 +17,7 @@ void measurement::bytes(std::size_t per_call, traffic shape) {
   const std::size_t per_thread = per_call / static_cast<std::size_t>(threads_);
   state_.counters["GB/s"] = rate * 1e-9;
   share(name(shape), rate, bytes_per_second(shape, per_thread, threads_));
+  if (shape == traffic::read || shape == traffic::memcpy) return;
   share("memcpy", rate, bytes_per_second(traffic::memcpy, per_thread, threads_));
   const std::optional<traffic> nt = non_temporal(shape);
   if (nt && per_thread > caches().l2)  // within L2 such stores are never better

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timed loop of a benchmark and its counters: rates, and their shares of what this machine can do at best.
-// Shares are fractions (1 is the ceiling) named of_<ceiling>; a ceiling that the machine does not have leaves
-// its counter out.
+// The timed loop of a benchmark and its counters: rates, and their shares of what this machine can do at
+// best. Shares are fractions (1 is the ceiling) named of_<ceiling>; a ceiling that the machine does not have
+// leaves its counter out.
 //
 //   measurement m(state, who.threads, [&] { encode(in, codes, who.how); });
 //   m.elements(n);                                     // Gel/s, cycles_per_64
@@ -39,7 +39,8 @@ class measurement {
 
   /// Elements that one call handles.
   void elements(std::size_t per_call);
-  /// Bytes that one call reads and writes at least; the ceilings are `shape` and memcpy over as many bytes.
+  /// Bytes that one call reads and writes at least; the ceilings are `shape` over as many bytes and,
+  /// where anything is written, memcpy.
   void bytes(std::size_t per_call, traffic shape);
   /// A multiply and an add are two.
   void flops(double per_call);

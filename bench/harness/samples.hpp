@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers to measure with: roughly normal, never subnormal (subnormal operands cost a factor of ten and more on
-// some machines), the same everywhere.
+// Numbers to measure with: roughly normal, never subnormal (subnormal operands cost a factor of ten and more
+// on some machines), the same everywhere.
 #pragma once
 
 #include <algorithm>
