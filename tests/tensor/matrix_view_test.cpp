@@ -141,7 +141,7 @@ TEST_CASE("an mdspan that is not row-major is refused by its strides, never misr
   const auto refused = [&](int rows, int cols, int row_stride, int col_stride, bool strided = true) {
     return message_of([&] {
              as_view(mdspan_mock<float, 2>{data.data(), {rows, cols}, {row_stride, col_stride}, strided});
-           }) != "nothing was thrown";
+           }).rfind("as_view: ", 0) == 0;
   };
   CHECK(refused(3, 2, 4, 2));         // every other column
   CHECK(refused(3, 4, -4, 1));        // rows backwards

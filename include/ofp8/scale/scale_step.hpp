@@ -86,10 +86,9 @@ inline constexpr float inverse_of(const recipe& r, float a, float max, detail::n
   return inverse;
 }
 
-// Step 6: no floor under a NaN.
+// Step 6. A NaN is larger than any floor.
 inline constexpr float raised_to_floor(const recipe& r, float s, float max,
                                        detail::number_type stored) noexcept {
-  if (detail::is_nan(s)) return s;
   if (r.scale_floor_divisor > 0.0f) s = larger(s, 1.0f / (max * r.scale_floor_divisor));
   if (r.scale_floor > 0.0f) s = larger(s, larger(r.scale_floor, smallest_normal_of(stored)));
   return s;
