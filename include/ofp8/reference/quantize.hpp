@@ -128,7 +128,7 @@ scaled_matrix<E, G> quantize(const X& x, const static_scale& scales, const recip
   detail::check_static_scale<G>("reference::quantize", scales, view.rows(), view.cols());
   return impl::quantize_with<E, G, T>(view, r, counts,
                                       [&](std::ptrdiff_t i, std::ptrdiff_t j, const impl::block&) {
-                                        return static_scale_step(r, scales(i, j));
+                                        return static_scale_step<typename G::scale_type>(r, scales(i, j));
                                       });
 }
 
