@@ -24,9 +24,10 @@ namespace {
 
 // Bits come from memory that the compiler cannot see through.
 template <class To, class From>
-__attribute__((noinline)) To reinterpret(From bits) {
+To reinterpret(From bits) {
   static_assert(sizeof(To) == sizeof(From));
-  return __builtin_bit_cast(To, bits);
+  volatile From opaque = bits;  // a constant would be folded at compile time, without DAZ
+  return __builtin_bit_cast(To, static_cast<From>(opaque));
 }
 
 std::vector<std::uint32_t> float_bits() {
@@ -103,8 +104,12 @@ TEST_CASE("with -ffast-math all codes decode to the same bits", "[fast_math]") {
     const std::uint32_t wanted = code == 255 ? 0x7fc0'0000 : code == 0 ? 0x0040'0000 : code << 23;
     d.check(reinterpret<std::uint32_t>(static_cast<float>(e8m0::from_bits(code))), wanted, code, "e8m0");
   }
-  d.check(reinterpret<std::uint64_t>(static_cast<double>(e8m0::from_bits(0))), 0x3800'0000'0000'0000, 0,
-          "e8m0 to double");
+  // Subnormal floats, which the conversion instruction to double reads as zero under DAZ.
+  const auto scale = reinterpret<e8m0>(std::uint8_t{0});
+  const auto tiny = reinterpret<bf16>(std::uint16_t{0x8001});
+  d.check(reinterpret<std::uint64_t>(static_cast<double>(scale)), 0x3800'0000'0000'0000, 0, "e8m0 to double");
+  d.check(reinterpret<std::uint64_t>(static_cast<double>(tiny)), 0xb7a0'0000'0000'0000, 0x8001,
+          "bf16 to double");
   CHECK(d.report() == "");
 }
 
