@@ -15,7 +15,8 @@ class guarded_row {
  public:
   /// `offset` elements behind a multiple of 64 bytes.
   guarded_row(std::ptrdiff_t n, std::ptrdiff_t offset)
-      : size_(static_cast<std::size_t>(n) * sizeof(T)), bytes_(2 * guard + 64 + static_cast<std::size_t>(offset) * sizeof(T) + size_, filler) {
+      : size_(static_cast<std::size_t>(n) * sizeof(T)),
+        bytes_(2 * guard + 64 + static_cast<std::size_t>(offset) * sizeof(T) + size_, filler) {
     const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data() + guard);
     begin_ = guard + (64 - address % 64) % 64 + static_cast<std::size_t>(offset) * sizeof(T);
     bytes_.resize(begin_ + size_ + guard, filler);  // shrinks, so the address stays

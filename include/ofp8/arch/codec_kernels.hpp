@@ -58,8 +58,8 @@ OFP8_INLINE constexpr encode_rule encode_rule_for(const format_spec& f, const po
 
 }  // namespace detail
 
-/// How elements become codes: code = encode(round(x / operand or x * operand) + addend). A NaN quotient
-/// takes the sign of its x: what 0 / 0 gives differs between machines.
+/// How elements become codes: code = encode(round(x / operand or x * operand)). A NaN quotient takes the sign
+/// of its x: what 0 / 0 gives differs between machines.
 struct quantize_rule {
   /// What the quotient is rounded to before it is encoded (recipes that compute in the input's type).
   enum class quotient_type : std::uint8_t { f32, to_bf16, to_fp16 };
@@ -67,7 +67,9 @@ struct quantize_rule {
   encode_rule encode;
   bool divide;  ///< x / operand, one IEEE division; else x * operand, one IEEE product
   quotient_type quotient = quotient_type::f32;
-  float addend = -0.0f;  ///< -0 changes nothing; +0 turns a quotient of -0 into +0 (a zero point was added)
+  /// Of the rounded quotient. (Not a float to add: under -ffast-math the file that fills this in may take -0
+  /// for +0.)
+  minus_zero_rule on_minus_zero = minus_zero_rule::keep;
 };
 
 /// Rows of 16- and 32-bit numbers.
@@ -77,6 +79,8 @@ struct row_kernels {
   /// Nearest even, subnormals kept, overflow to infinity, NaN canonical (7fc0, 7e00).
   void (*narrow_bf16)(const float* x, std::ptrdiff_t n, bf16* out) noexcept;
   void (*narrow_fp16)(const float* x, std::ptrdiff_t n, fp16* out) noexcept;
+  /// A copy in which every NaN is 7fc00000.
+  void (*canonical_f32)(const float* x, std::ptrdiff_t n, float* out) noexcept;
   /// amax[g] = max(amax[g], largest magnitude of group g that `rule` counts) as float bits, an integer
   /// maximum: a NaN that counts beats everything (which NaN is not specified). The caller initialises amax.
   void (*amax_f32)(const float* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_rule rule,

@@ -45,8 +45,10 @@ class isa_list {
   }
 
  private:
-  isa items_[impl::backends::size] = {};
-  int ranks_[impl::backends::size] = {};
+  static constexpr int capacity = 8;
+  static_assert(impl::backends::size <= capacity);
+  isa items_[capacity] = {};
+  int ranks_[capacity] = {};
   int size_ = 0;
 };
 

@@ -47,7 +47,8 @@ concept quantize_output = scaled_operand<X> && fp8_type<typename scaled_view_of<
 /// The recipe's last steps for codes E and elements In, as the kernels take them.
 template <class E, class In>
 OFP8_INLINE constexpr quantize_rule quantize_rule_for(const recipe& r, bool divide) noexcept {
-  quantize_rule rule{.encode = encode_rule_for(E::spec, r.conversion), .divide = divide};
+  quantize_rule rule{
+      .encode = encode_rule_for(E::spec, r.conversion), .divide = divide, .on_minus_zero = r.on_minus_zero};
   if (r.on_nan == nan_rule::largest) {
     rule.encode.nan = static_cast<std::uint8_t>(E::spec.largest_code());
     rule.encode.nan_sign = 0;
@@ -55,7 +56,6 @@ OFP8_INLINE constexpr quantize_rule quantize_rule_for(const recipe& r, bool divi
   if (r.arithmetic == arithmetic::input_type && !std::same_as<In, float>)
     rule.quotient = std::same_as<In, bf16> ? quantize_rule::quotient_type::to_bf16
                                            : quantize_rule::quotient_type::to_fp16;
-  if (r.on_minus_zero == minus_zero_rule::drop) rule.addend = 0.0f;
   return rule;
 }
 

@@ -67,6 +67,20 @@ inline void widen(const In* __restrict x, std::ptrdiff_t n, float* __restrict ou
   for (std::ptrdiff_t i = 0; i < n; ++i) out[i] = load_float(x[i]);
 }
 
+OFP8_INLINE void canonical_elements(const float* __restrict x, std::ptrdiff_t n,
+                                    float* __restrict out) noexcept {
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    const std::uint32_t bits = detail::bits_of(x[i]);
+    const std::uint32_t nan = above(bits & detail::float_magnitude, detail::float_infinity);
+    out[i] = detail::float_from_bits(select(nan, detail::float_quiet_nan, bits));
+  }
+}
+inline void canonical(const float* x, std::ptrdiff_t n, float* out) noexcept {
+  std::ptrdiff_t i = 0;
+  for (; n - i >= block; i += block) canonical_elements(x + i, block, out + i);
+  canonical_elements(x + i, n - i, out + i);
+}
+
 inline void narrow(const float* __restrict x, std::ptrdiff_t n, bf16* __restrict out) noexcept {
   for (std::ptrdiff_t i = 0; i < n; ++i)
     out[i].code = static_cast<std::uint16_t>(round_to_bf16(detail::bits_of(x[i])));
@@ -159,8 +173,11 @@ inline void round_quotients_to_fp16(float* q, std::ptrdiff_t n) noexcept {
     q[i] = load_float(fp16::from_bits(code));
   }
 }
-inline void add(float* q, std::ptrdiff_t n, float addend) noexcept {
-  for (std::ptrdiff_t i = 0; i < n; ++i) q[i] += addend;
+inline void drop_minus_zeros(float* q, std::ptrdiff_t n) noexcept {
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    const std::uint32_t bits = detail::bits_of(q[i]);
+    q[i] = detail::float_from_bits(bits & ~mask(bits == detail::float_sign));
+  }
 }
 
 // A NaN quotient takes the sign of its x: what the hardware gives for 0 / 0 differs between machines.
@@ -191,7 +208,7 @@ inline void count(const In* __restrict x, const float* __restrict q, std::ptrdif
   counts.nan += nans;
 }
 
-/// q = what is encoded: the quotient, rounded to a 16-bit type where the recipe computes in it, plus addend.
+/// q = what is encoded: the quotient, rounded to a 16-bit type where the recipe computes in it.
 template <class In>
 inline void quotients(const In* x, std::ptrdiff_t n, float operand, const quantize_rule& rule,
                       float* q) noexcept {
@@ -201,7 +218,7 @@ inline void quotients(const In* x, std::ptrdiff_t n, float operand, const quanti
     apply<false>(x, n, operand, q);
   if (rule.quotient == quantize_rule::quotient_type::to_bf16) round_quotients_to_bf16(q, n);
   if (rule.quotient == quantize_rule::quotient_type::to_fp16) round_quotients_to_fp16(q, n);
-  if (detail::bits_of(rule.addend) != detail::float_sign) add(q, n, rule.addend);
+  if (rule.on_minus_zero == minus_zero_rule::drop) drop_minus_zeros(q, n);
   if (rule.encode.nan_sign != 0) sign_nans(x, n, q);
 }
 
@@ -251,6 +268,7 @@ inline constexpr row_kernels rows{
     .widen_fp16 = &widen<fp16>,
     .narrow_bf16 = &narrow,
     .narrow_fp16 = &narrow,
+    .canonical_f32 = &canonical,
     .amax_f32 = &amax<float>,
     .amax_bf16 = &amax<bf16>,
     .amax_fp16 = &amax<fp16>,
