@@ -20,7 +20,8 @@ import tempfile
 AVX512 = ["-mavx2", "-mfma", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mbmi", "-mbmi2"]
 VARIANTS = [["-O0", *AVX512], ["-O2", *AVX512], ["-O3", *AVX512], ["-O2", "-mavx2"], ["-Os", "-march=x86-64-v3"],
             ["-O2", "-march=x86-64-v4"]]
-TAG = re.compile(r"ofp8::(\w+::)*isa_[01]{8,}")
+# The second form is a mangled name that c++filt does not know (clang's lambdas in templates).
+TAG = re.compile(r"ofp8::(\w+::)*isa_[01]{8,}|^_ZZ*N4ofp8\d+isa_[01]{8,}")
 EXTENDED = re.compile(r"^(v[a-z0-9]+\b.*%[xyzk]mm|k[a-z]+[bwdq]\b.*%k[0-7]"
                       r"|(shlx|sarx|shrx|rorx|mulx|pdep|pext|andn|bextr|blsi|blsr|blsmsk|tzcnt|lzcnt|movbe)[lq]?\b)")
 

@@ -33,7 +33,7 @@ struct cpu_features {
   bool avx512f = false, avx512bw = false, avx512vl = false, avx512dq = false;
   bool avx512vbmi = false, avx512vbmi2 = false, avx512vnni = false, avx512bf16 = false;
 
-  friend constexpr bool operator==(const cpu_features&, const cpu_features&) = default;
+  OFP8_INLINE_MEMBER friend constexpr bool operator==(const cpu_features&, const cpu_features&) = default;
 };
 
 namespace detail {
