@@ -46,5 +46,8 @@
 #include <ofp8/ops/decode.hpp>
 #include <ofp8/ops/dequantize.hpp>
 #include <ofp8/ops/encode.hpp>
+#include <ofp8/ops/gemm.hpp>
 #include <ofp8/ops/metrics.hpp>
+#include <ofp8/ops/pack.hpp>
+#include <ofp8/ops/packed_weight.hpp>
 #include <ofp8/ops/quantize.hpp>

@@ -7,6 +7,7 @@
 
 #include <ofp8/arch/codec_kernels.hpp>
 #include <ofp8/arch/cpu_features.hpp>
+#include <ofp8/arch/gemm_kernels.hpp>
 #include <ofp8/arch/isa.hpp>
 #include <ofp8/arch/list.hpp>
 #include <ofp8/core/config.hpp>
@@ -109,6 +110,12 @@ inline const codec_kernels<E>& codec_kernels_in(isa id, backend_list<Backends...
   ((Backends::id == id ? void(found = &Backends::template codec<E>()) : void()), ...);
   return *found;
 }
+template <fp8_type E, class... Backends>
+inline const gemm_kernels<E>& gemm_kernels_in(isa id, backend_list<Backends...>) noexcept {
+  const gemm_kernels<E>* found = nullptr;
+  ((Backends::id == id ? void(found = &Backends::template gemm<E>()) : void()), ...);
+  return *found;
+}
 
 }  // namespace impl
 
@@ -120,6 +127,11 @@ inline const row_kernels& row_kernels_of(isa id) noexcept {
 template <fp8_type E>
 inline const codec_kernels<E>& codec_kernels_of(isa id) noexcept {
   return impl::codec_kernels_in<E>(id, impl::backends{});
+}
+/// The kernels for GEMMs of format E, of an isa that is in available_isas().
+template <fp8_type E>
+inline const gemm_kernels<E>& gemm_kernels_of(isa id) noexcept {
+  return impl::gemm_kernels_in<E>(id, impl::backends{});
 }
 
 OFP8_ALGORITHMS_END

@@ -4,8 +4,10 @@
 
 #include <ofp8/arch/codec_kernels.hpp>
 #include <ofp8/arch/cpu_features.hpp>
+#include <ofp8/arch/gemm_kernels.hpp>
 #include <ofp8/arch/isa.hpp>
 #include <ofp8/arch/scalar/codec.hpp>
+#include <ofp8/arch/scalar/gemm.hpp>
 #include <ofp8/core/config.hpp>
 #include <ofp8/core/float8.hpp>
 
@@ -21,6 +23,10 @@ struct scalar_backend {
   template <fp8_type E>
   static constexpr const codec_kernels<E>& codec() noexcept {
     return scalar::codec<E>;
+  }
+  template <fp8_type E>
+  static constexpr const gemm_kernels<E>& gemm() noexcept {
+    return scalar::gemm<E>;
   }
 };
 
