@@ -5,7 +5,7 @@
 //
 //   auto wq = quantize<e4m3, per_channel>(w);
 //   auto aq = quantize<e4m3, per_token>(a);
-//   matrix<float> back = dequantize(wq);
+//   gemm_nt(aq, wq, d);
 #pragma once
 
 // Values, formats, conversions.

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 #include <ofp8/core/config.hpp>
 #include <ofp8/core/error.hpp>
