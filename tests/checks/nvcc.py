@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The umbrella header compiles under nvcc, where there is one.
+"""The umbrella header compiles under nvcc without a warning, where there is one.
 
 usage: nvcc.py INCLUDE_DIR SOURCE
 """
@@ -19,4 +19,4 @@ with tempfile.TemporaryDirectory() as folder:
     command = [nvcc, "-std=c++20", "-x", "cu", "-I", include_dir, "-c", source, "-o", os.path.join(folder, "consumer.o")]
     run = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 print(run.stdout[-8000:] or "compiles without a word")
-sys.exit(run.returncode)
+sys.exit(1 if run.stdout else run.returncode)

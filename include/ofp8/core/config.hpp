@@ -49,6 +49,11 @@
 #if defined(__clang__)
 #define OFP8_STRICT_FP_BEGIN _Pragma("float_control(precise, on, push)")
 #define OFP8_STRICT_FP_END _Pragma("float_control(pop)")
+#elif defined(__CUDACC__)  // nvcc hands the pragma to g++, but warns that it does not know it itself
+#define OFP8_STRICT_FP_BEGIN                                                                 \
+  _Pragma("GCC push_options") _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675") \
+      _Pragma("GCC optimize(\"no-fast-math\")") _Pragma("nv_diagnostic pop")
+#define OFP8_STRICT_FP_END _Pragma("GCC pop_options")
 #elif defined(__GNUC__)
 #define OFP8_STRICT_FP_BEGIN _Pragma("GCC push_options") _Pragma("GCC optimize(\"no-fast-math\")")
 #define OFP8_STRICT_FP_END _Pragma("GCC pop_options")

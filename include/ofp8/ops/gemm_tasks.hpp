@@ -10,6 +10,7 @@
 #include <ofp8/arch/gemm_kernels.hpp>
 #include <ofp8/core/config.hpp>
 #include <ofp8/core/float16.hpp>
+#include <ofp8/exec/execution.hpp>
 #include <ofp8/ops/gemm_operands.hpp>
 #include <ofp8/ops/gemm_plan.hpp>
 
