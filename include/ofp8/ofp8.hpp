@@ -29,6 +29,7 @@
 #include <ofp8/scale/granularity.hpp>
 #include <ofp8/scale/options.hpp>
 #include <ofp8/scale/recipe.hpp>
+#include <ofp8/scale/recipes.hpp>
 #include <ofp8/scale/scale_grid.hpp>
 #include <ofp8/scale/scale_step.hpp>
 #include <ofp8/scale/scaled_matrix.hpp>
@@ -47,6 +48,7 @@
 #include <ofp8/ops/dequantize.hpp>
 #include <ofp8/ops/encode.hpp>
 #include <ofp8/ops/gemm.hpp>
+#include <ofp8/ops/gemm_error_bound.hpp>
 #include <ofp8/ops/metrics.hpp>
 #include <ofp8/ops/pack.hpp>
 #include <ofp8/ops/packed_weight.hpp>

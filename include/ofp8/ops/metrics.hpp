@@ -100,7 +100,50 @@ inline double decibels(double signal, double noise) noexcept {
   return 10.0 * std::log10(signal / noise);
 }
 
+// Position of a number on its type's lattice: neighbours differ by one, -0 and +0 not at all.
+OFP8_INLINE std::int64_t lattice_position(float x) noexcept {
+  const auto magnitude = static_cast<std::int64_t>(detail::magnitude_bits(x));
+  return (detail::bits_of(x) & detail::float_sign) != 0 ? -magnitude : magnitude;
+}
+template <fp16_type T>
+OFP8_INLINE std::int64_t lattice_position(T x) noexcept {
+  const auto magnitude = static_cast<std::int64_t>(x.bits() & T::spec.magnitude_mask());
+  return (x.bits() & T::spec.sign_mask()) != 0 ? -magnitude : magnitude;
+}
+OFP8_INLINE bool is_nan_number(float x) noexcept { return detail::is_nan(x); }
+template <fp16_type T>
+OFP8_INLINE bool is_nan_number(T x) noexcept {
+  return isnan(x);
+}
+
 }  // namespace impl
+
+/// Numbers of T (float, bf16 or fp16) from a to b: 0 for equal numbers and for two NaNs, INT64_MAX between a NaN and a
+/// number; infinity is the neighbour of the largest finite number.
+template <detail::wide_number T>
+[[nodiscard]] inline std::int64_t ulp_distance(T a, T b) noexcept {
+  const bool a_nan = impl::is_nan_number(a), b_nan = impl::is_nan_number(b);
+  if (a_nan || b_nan) return a_nan && b_nan ? 0 : INT64_MAX;
+  const std::int64_t distance = impl::lattice_position(a) - impl::lattice_position(b);
+  return distance < 0 ? -distance : distance;
+}
+
+/// The largest ulp_distance of two matrices of one shape and one element type; 0 for nothing. Throws shape_error.
+template <matrix_like X>
+requires detail::wide_number<std::remove_const_t<element_of<const X>>>
+[[nodiscard]] inline std::int64_t max_ulp_distance(const X& reference, const X& approximation) {
+  const auto r = as_view(reference), a = as_view(approximation);
+  if (r.rows() != a.rows() || r.cols() != a.cols())
+    impl::refuse_metric("max_ulp_distance", {r.rows(), r.cols()}, {a.rows(), a.cols()});
+  std::int64_t largest = 0;
+  for (std::ptrdiff_t i = 0; i < r.rows(); ++i) {
+    for (std::ptrdiff_t j = 0; j < r.cols(); ++j) {
+      const std::int64_t distance = ulp_distance(r(i, j), a(i, j));
+      if (distance > largest) largest = distance;
+    }
+  }
+  return largest;
+}
 
 /// Signal to quantization noise ratio, 10 log10(sum r^2 / sum (r - a)^2), in dB. +Inf where nothing differs,
 /// -Inf where the reference is all zero and the approximation is not. Throws shape_error when the shapes
