@@ -9,10 +9,13 @@
 #include <string>
 #include <vector>
 
+#include <ofp8/arch/dispatch.hpp>
 #include <ofp8/core/float16.hpp>
 #include <ofp8/core/float8.hpp>
+#include <ofp8/ops/quantize.hpp>
 #include <ofp8/reference/quantize.hpp>
 #include <ofp8/scale/recipe.hpp>
+#include <ofp8/scale/recipes.hpp>
 #include <ofp8/scale/scaled_matrix.hpp>
 #include <ofp8/tensor/matrix.hpp>
 
@@ -58,7 +61,7 @@ inline std::vector<golden_call> golden_calls(const std::string& file, const std:
 
 inline float number(const std::string& type, std::uint32_t bits) {
   if (type == "bf16") return float(bf16::from_bits(bits));
-  if (type == "e8m0") return float(e8m0::from_bits(bits));
+  if (type == "e8m0" || type == "u8") return float(e8m0::from_bits(bits));
   return detail::float_from_bits(bits);
 }
 
@@ -105,10 +108,24 @@ matrix<T> input_of(const golden_call& call) {
   return x;
 }
 
-template <class E, granularity G>
-std::string difference(const golden_call& call, const recipe& r) {
-  return call.x_type == "bf16" ? difference(call, reference::quantize<E, G>(input_of<bf16>(call), r))
-                               : difference(call, reference::quantize<E, G>(input_of<float>(call), r));
+/// Empty where the reference and quantize on every instruction set give the call's scales and codes.
+/// `arguments` are those of quantize after x: [a static_scale,] a recipe.
+template <class E, granularity G, class T, class... Arguments>
+std::string difference_everywhere(const golden_call& call, const Arguments&... arguments) {
+  const matrix<T> x = input_of<T>(call);
+  std::string found = difference(call, reference::quantize<E, G>(x, arguments...));
+  for (isa i : available_isas()) {
+    if (!found.empty()) return found;
+    found = difference(call, quantize<E, G>(x, arguments..., {.isa = i}));
+    if (!found.empty()) found = std::string(name(i)) + ": " + found;
+  }
+  return found;
+}
+
+template <class E, granularity G, class... Arguments>
+std::string difference(const golden_call& call, const Arguments&... arguments) {
+  return call.x_type == "bf16" ? difference_everywhere<E, G, bf16>(call, arguments...)
+                               : difference_everywhere<E, G, float>(call, arguments...);
 }
 
 }  // namespace ofp8::test

@@ -8,6 +8,7 @@
 #include <ofp8/core/float8.hpp>
 #include <ofp8/core/fp_environment.hpp>
 #include <ofp8/scale/recipe.hpp>
+#include <ofp8/scale/recipes.hpp>
 #include <ofp8/scale/scale_step.hpp>
 
 #include "tests/catch.hpp"

@@ -11,6 +11,7 @@
 #include <ofp8/reference/quantize.hpp>
 #include <ofp8/scale/granularity.hpp>
 #include <ofp8/scale/recipe.hpp>
+#include <ofp8/scale/recipes.hpp>
 #include <ofp8/scale/scale_step.hpp>
 #include <ofp8/tensor/matrix.hpp>
 

@@ -7,6 +7,7 @@
 #include <ofp8/core/bits.hpp>
 #include <ofp8/scale/granularity.hpp>
 #include <ofp8/scale/recipe.hpp>
+#include <ofp8/scale/recipes.hpp>
 #include <ofp8/scale/static_scale.hpp>
 #include <ofp8/tensor/matrix.hpp>
 

@@ -26,6 +26,7 @@
 #include <ofp8/scale/granularity.hpp>
 #include <ofp8/scale/options.hpp>
 #include <ofp8/scale/recipe.hpp>
+#include <ofp8/scale/recipes.hpp>
 #include <ofp8/scale/scale_step.hpp>
 #include <ofp8/scale/scaled_matrix.hpp>
 #include <ofp8/scale/scaled_view.hpp>

@@ -18,6 +18,7 @@
 #include <ofp8/reference/quantize.hpp>
 #include <ofp8/scale/granularity.hpp>
 #include <ofp8/scale/recipe.hpp>
+#include <ofp8/scale/recipes.hpp>
 #include <ofp8/scale/scaled_matrix.hpp>
 #include <ofp8/tensor/matrix.hpp>
 #include <ofp8/tensor/matrix_view.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ofp8: recipe, how a scale is computed from a group's amax and applied to its elements, as data. The stacks
-// agree on "amax over the largest number" and on little else; each named recipe gives one stack's bytes.
+// agree on "amax over the largest number" and on little else; scale/recipes.hpp has theirs by name.
 //
 //   quantize<e4m3, per_token>(x)                                            // the default
 //   quantize<e4m3, block_wise<128, 128>>(w, recipes::deepseek_v3);
@@ -52,7 +52,8 @@ enum class power_rule : std::uint8_t {
   floor,          ///< 2^e
   up,             ///< 2^(e+1) unless m is 1
   nearest_up,     ///< 2^(e+1) from m = 1.5
-  nearest_log2,   ///< 2^(e+1) from m = sqrt(2): exp2(round(log2 s))
+  nearest_log2,   ///< 2^(e+1) from m = sqrt(2): exp2(round(log2 s)). Where the recipe rounds s to a 16-bit
+                  ///< input type, log2 s is rounded to that type as well (torchao)
   from_1_75,      ///< 2^(e+1) from m = 1.75: compressed-tensors
   after_rounding  ///< 2^(e+1) where m rounds up to 2 in the code format's mantissa: from 1.9375 in E4M3
 };
@@ -81,6 +82,7 @@ enum class bad_amax_rule : std::uint8_t {
 
 enum class infinite_inverse_rule : std::uint8_t {
   keep,                  ///< s = 1 / Inf = 0
+  largest_float,         ///< the inverse becomes the largest finite float
   largest_of_input_type  ///< the inverse becomes the largest finite number of the input's type
 };
 
@@ -139,48 +141,4 @@ struct recipe {
   minus_zero_rule on_minus_zero = minus_zero_rule::keep;
 };
 
-/// Recipes by the name of the stack whose bytes they give.
-namespace recipes {
-
-/// s = amax / MAX, x / s; NaN stays NaN; infinity saturates and does not count; an all-zero group gets 1.
-inline constexpr recipe standard{};
-
-/// vLLM's CUDA kernel for per-token scales (scaled_fp8_quant, use_per_token_if_dynamic):
-/// t = min(amax, scale_ub), s = max(t / MAX, 1 / (MAX * 512)), clamp(x / s). NaN becomes +MAX; one infinity
-/// makes the row's scale infinite. Set `.amax_ceiling` for a scale_ub.
-inline constexpr recipe vllm_token_cuda{.amax = amax_rule::ignore_nan,
-                                        .on_zero = zero_rule::as_computed,
-                                        .scale_floor = 0.0f,
-                                        .scale_floor_divisor = 512.0f,
-                                        .on_nan = nan_rule::largest};
-
-/// vLLM's CUDA kernel for static per-tensor scales: clamp(x * fl(1 / s)) with a given s. The multiply-only
-/// quantization: use it with a static_scale.
-inline constexpr recipe vllm_tensor_static{.amax = amax_rule::ignore_nan,
-                                           .on_zero = zero_rule::as_computed,
-                                           .scale_floor = 0.0f,
-                                           .apply = apply_rule::multiply_reciprocal,
-                                           .on_nan = nan_rule::largest};
-
-/// DeepSeek-V3's Triton kernels (act_quant, weight_quant): s = max(amax, 1e-4) / MAX, x / s, cast. Add
-/// `.power = power_rule::up` for its scale_fmt "ue8m0".
-inline constexpr recipe deepseek_v3{.amax = amax_rule::ignore_nan,
-                                    .amax_floor = 1e-4f,
-                                    .on_zero = zero_rule::as_computed,
-                                    .scale_floor = 0.0f};
-
-/// llm-compressor and compressed-tensors: s = D(amax / MAX) and q = D(x / s) in the input's type D, a scale of
-/// 0 becomes the epsilon of D, and a zero point of 0 is added, which turns -0 into +0. A NaN makes the group's
-/// scale NaN.
-inline constexpr recipe llm_compressor{.amax = amax_rule::propagate_nan,
-                                       .on_zero = zero_rule::epsilon_of_input_type,
-                                       .arithmetic = ofp8::arithmetic::input_type,
-                                       .scale_floor = 0.0f,
-                                       .on_minus_zero = minus_zero_rule::drop};
-
-/// OCP Microscaling 1.0, section 6.3 (oneDNN, Universal): s = 2^(floor(log2 amax) - floor(log2 MAX)). Elements
-/// beyond MAX * s saturate: amax / s reaches 511 in E4M3.
-inline constexpr recipe ocp_mx{.power = power_rule::floor, .power_of = power_operand::amax};
-
-}  // namespace recipes
 }  // namespace ofp8

@@ -81,8 +81,9 @@ inline constexpr float inverse_of(const recipe& r, float a, float max, detail::n
       inverse = max / a;
   }
   const bool too_large = detail::magnitude_bits(inverse) == detail::float_infinity;
-  if (too_large && r.on_infinite_inverse == infinite_inverse_rule::largest_of_input_type)
-    inverse = largest_of(input);
+  if (too_large && r.on_infinite_inverse != infinite_inverse_rule::keep)
+    inverse = largest_of(
+        r.on_infinite_inverse == infinite_inverse_rule::largest_float ? detail::number_type::float32 : input);
   return inverse;
 }
 
@@ -167,7 +168,10 @@ inline constexpr scale_step scale_step_at(const recipe& r, float amax, const det
   if (r.arithmetic != arithmetic::float32) s = rounded_to(input, s);
   if (detail::magnitude_bits(s) == 0 && r.on_zero == zero_rule::epsilon_of_input_type) s = epsilon_of(input);
   s = raised_to_floor(r, s, codes.max, stored);
-  if (r.power_of == power_operand::scale) s = to_power_of_two(s, r.power, codes.mantissa_bits);
+  if (r.power_of == power_operand::scale) {
+    const bool rounded_log = r.power == power_rule::nearest_log2 && r.arithmetic != arithmetic::float32;
+    s = rounded_log ? nearest_by_rounded_log2(s, input) : to_power_of_two(s, r.power, codes.mantissa_bits);
+  }
   s = rounded_scale(stored, s);
 
   // 9. An inverse is kept only for the very scale that came from it.
