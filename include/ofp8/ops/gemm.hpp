@@ -38,9 +38,13 @@ template <class X>
 concept plain_operand = matrix_like<const X> && wide_number<std::remove_const_t<element_of<const X>>>;
 
 template <class X>
-concept fp8_gemm_output =
-    scaled_operand<X> && fp8_type<typename scaled_view_of<X>::element_type> &&
+concept one_scale =
     scaled_view_of<X>::granularity::rows == whole&& scaled_view_of<X>::granularity::cols == whole;
+
+// An lvalue, or a view by value: not a matrix that is gone after the call.
+template <class X>
+concept fp8_gemm_output = scaled_operand<X> && fp8_type<typename scaled_view_of<X>::element_type> &&
+    one_scale<X> &&(std::is_lvalue_reference_v<X> || std::same_as<std::remove_cvref_t<X>, scaled_view_of<X>>);
 
 }  // namespace detail
 
@@ -88,6 +92,12 @@ inline detail::message gemm_message(detail::extent a, detail::extent b) {
   detail::message m;
   m << "gemm_nt: addend is " << addend << ", D is " << d << ": shapes differ";
   detail::fail<shape_error>(m);
+}
+[[noreturn]] OFP8_COLD inline void refuse_overlap(std::ptrdiff_t addend_stride, std::ptrdiff_t d_stride) {
+  detail::message m;
+  m << "gemm_nt: addend begins where D does with leading dimension " << std::int64_t{addend_stride}
+    << ", D has " << std::int64_t{d_stride} << ": an addend that overlaps D must be D";
+  detail::fail<argument_error>(m);
 }
 [[noreturn]] OFP8_COLD inline void refuse_scratch(std::size_t bytes, std::ptrdiff_t needed) {
   detail::message m;
@@ -157,7 +167,6 @@ inline std::ptrdiff_t segments_of(const activation_operand& a, const weight_oper
 
 inline void gemm(const activation_operand& a, const weight_operand& b, const output_operand& d,
                  const execution& where) {
-  if (d.m == 0 || d.n == 0) return;
   const gemm_shape shape{d.m, d.n, a.k};
   const gemm_plan plan =
       plan_gemm(shape, segments_of(a, b), b.blocking(shape), b.panels != nullptr, concurrency_of(where));
@@ -195,9 +204,12 @@ void gemm_nt(const A& a, const B& b, D&& d, const gemm_options<addend_of<D>>& op
                    options.bias.size(), has_addend, {addend.rows(), addend.cols()});
 
   const isa id = impl::resolve("gemm_nt", where.isa);
+  if (dv.rows() == 0 || dv.cols() == 0) return;
   impl::output_operand out = impl::output_of(dv, id);
   if (has_addend) out.addend = addend.data();
   out.addend_leading_dimension = addend.leading_dimension();
+  if (out.addend == out.data && out.m > 1 && out.addend_leading_dimension != out.leading_dimension)
+    impl::refuse_overlap(out.addend_leading_dimension, out.leading_dimension);
   if (!options.bias.empty()) out.bias = options.bias.data();
   impl::gemm(impl::activations_of<impl::weight_code<B>>(av, id), impl::weights_of(bv, id), out, where);
 }
@@ -209,7 +221,7 @@ template <gemm_activations A, gemm_weights B>
 [[nodiscard]] std::size_t gemm_scratch_bytes(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k,
                                              const execution& where = {}) {
   using EB = impl::weight_code<B>;
-  if (m <= 0 || n <= 0) return 0;
+  if (m <= 0 || n <= 0 || k < 0) return 0;
   const isa id = impl::resolve("gemm_scratch_bytes", where.isa);
   std::ptrdiff_t a_block = whole;
   if constexpr (scaled_operand<const A>) a_block = granularity_of<const A>::cols;
