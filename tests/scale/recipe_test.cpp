@@ -15,51 +15,12 @@
 #include <ofp8/scale/scale_step.hpp>
 #include <ofp8/tensor/matrix.hpp>
 
+#include "paper.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fp_environments.hpp"
 
 using namespace ofp8;
-
-namespace {
-
-constexpr float inf = std::numeric_limits<float>::infinity();
-constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
-
-float from(std::uint32_t bits) { return detail::float_from_bits(bits); }
-std::uint32_t bits(float x) { return detail::bits_of(x); }
-
-/// Scale bits and codes of one group.
-struct group {
-  std::uint32_t scale;
-  std::vector<unsigned> codes;
-  friend bool operator==(const group&, const group&) = default;
-  friend std::ostream& operator<<(std::ostream& out, const group& g) {
-    out << std::hex << g.scale << ':';
-    for (unsigned code : g.codes) out << ' ' << code;
-    return out << std::dec;
-  }
-};
-
-template <class E = e4m3, granularity G = per_tensor, class T = float>
-group quantized(const std::vector<float>& x, const recipe& r) {
-  matrix<T> row(1, static_cast<std::ptrdiff_t>(x.size()));
-  for (std::size_t i = 0; i < x.size(); ++i) row.data()[i] = convert<T>(x[i]);
-  const auto q = reference::quantize<E, G>(row, r);
-  group g{bits(q.scale_at(0, 0)), {}};
-  for (std::ptrdiff_t i = 0; i < q.cols(); ++i) g.codes.push_back(q.codes()(0, i).bits());
-  return g;
-}
-
-template <class E, class Scale = float, class Input = float>
-std::uint32_t scale_of(const recipe& r, float amax) {
-  const detail::fp_environment_guard guard;
-  return bits(scale_step_for<E, Scale, Input>(r, amax).scale);
-}
-
-// The rules differ in the last bit. For amax = 3fba9029 = 1.457524:
-constexpr float awkward = detail::float_from_bits(0x3fba9029);
-
-}  // namespace
+using namespace ofp8::test;
 
 TEST_CASE("default: the scale is amax over the largest number of the format, by one true division") {
   CHECK(scale_of<e4m3>({}, 448.0f) == bits(1.0f));
@@ -161,10 +122,10 @@ TEST_CASE("deepseek_v3: amax is at least 1e-4, then a division and a cast that k
   CHECK(scale_of<e4m3>(r, 9e-5f) == 0x346facad);
   CHECK(quantized({448.0f, not_a_number}, r) == group{bits(1.0f), {0x7f - 1, 0x7f}});
   // "ue8m0": the next power of two. 448.1 / 448 -> 2.
-  recipe ue8m0 = r;
-  ue8m0.power = power_rule::up;
-  CHECK(scale_of<e4m3>(ue8m0, 448.1f) == bits(2.0f));
-  CHECK(scale_of<e4m3>(ue8m0, 448.0f) == bits(1.0f));
+  CHECK(scale_of<e4m3>(recipes::deepseek_v3_ue8m0, 448.1f) == bits(2.0f));
+  CHECK(scale_of<e4m3>(recipes::deepseek_v3_ue8m0, 448.0f) == bits(1.0f));
+  CHECK(quantized({448.1f, 448.0f}, recipes::deepseek_v3_ue8m0) == group{bits(2.0f), {0x76, 0x76}});
+  CHECK(quantized({448.0f, 0.0f}, recipes::deepseek_v3_ue8m0) == group{bits(1.0f), {0x7e, 0x00}});
 }
 
 TEST_CASE("llm_compressor: scale and quotient are rounded to the input's type, -0 loses its sign") {
