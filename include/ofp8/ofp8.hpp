@@ -50,6 +50,7 @@
 #include <ofp8/ops/gemm.hpp>
 #include <ofp8/ops/gemm_error_bound.hpp>
 #include <ofp8/ops/metrics.hpp>
+#include <ofp8/ops/observer.hpp>
 #include <ofp8/ops/pack.hpp>
 #include <ofp8/ops/packed_weight.hpp>
 #include <ofp8/ops/quantize.hpp>
