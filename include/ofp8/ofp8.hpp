@@ -49,6 +49,7 @@
 #include <ofp8/ops/encode.hpp>
 #include <ofp8/ops/gemm.hpp>
 #include <ofp8/ops/gemm_error_bound.hpp>
+#include <ofp8/ops/gemm_grouped.hpp>
 #include <ofp8/ops/metrics.hpp>
 #include <ofp8/ops/observer.hpp>
 #include <ofp8/ops/pack.hpp>

@@ -211,6 +211,7 @@ void gemm_nt(const A& a, const B& b, D&& d, const gemm_options<addend_of<D>>& op
   if (out.addend == out.data && out.m > 1 && out.addend_leading_dimension != out.leading_dimension)
     impl::refuse_overlap(out.addend_leading_dimension, out.leading_dimension);
   if (!options.bias.empty()) out.bias = options.bias.data();
+  out.amax = options.amax;
   impl::gemm(impl::activations_of<impl::weight_code<B>>(av, id), impl::weights_of(bv, id), out, where);
 }
 

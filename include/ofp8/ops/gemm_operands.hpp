@@ -220,6 +220,7 @@ struct output_operand {
   std::ptrdiff_t addend_leading_dimension = 0;
   const float* bias = nullptr;  // n, or null
   float scale = 1.0f;           // of FP8 output
+  float* amax = nullptr;        // of D before its scale, or null
   const row_kernels* rows = nullptr;
   const void* codec = nullptr;
   /// t[i] = addend(row, col + i), exact.

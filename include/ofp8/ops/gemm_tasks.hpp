@@ -79,6 +79,9 @@ class gemm_task {
     kernel_ = reinterpret_cast<float*>(take(memory, sizes.kernel));
   }
 
+  /// Bits of the largest finite magnitude so far, where the problem asks for it.
+  std::uint32_t amax() const noexcept { return amax_; }
+
   /// Item i of row_blocks * ranges.
   void run(std::ptrdiff_t item) noexcept {
     const std::ptrdiff_t block = item / plan_.ranges, range = item % plan_.ranges;
@@ -135,6 +138,7 @@ class gemm_task {
       gather_b_scales(col, cols, width);
       multiply(first_panel, panels);
     }
+    if (problem_.d.amax != nullptr) merge_amax(cols);
     for (std::ptrdiff_t m = 0; m < row_count_; ++m)
       problem_.d.store(problem_.d, first_row_ + m, col, cols, tile_ + m * tile_stride());
   }
@@ -151,6 +155,11 @@ class gemm_task {
       if (d.bias != nullptr) start_with_bias(d.bias + col, cols, d.addend != nullptr, t);
       fill_zero(t + cols, width - cols);
     }
+  }
+
+  void merge_amax(std::ptrdiff_t cols) noexcept {
+    for (std::ptrdiff_t m = 0; m < row_count_; ++m)
+      problem_.d.rows->amax_f32(tile_ + m * tile_stride(), cols, cols, amax_rule::finite_only, &amax_);
   }
 
   void gather_b_scales(std::ptrdiff_t col, std::ptrdiff_t cols, std::ptrdiff_t width) noexcept {
@@ -210,7 +219,18 @@ class gemm_task {
   std::ptrdiff_t block_ = -1;  // none is loaded
   std::ptrdiff_t first_row_ = 0, row_count_ = 0;
   bool exact_ = false, pairs_ = false;
+  std::uint32_t amax_ = 0;
 };
+
+// Magnitudes are ordered like their bits.
+inline void raise(std::atomic<std::uint32_t>& largest, std::uint32_t bits) noexcept {
+  std::uint32_t seen = largest.load(std::memory_order_relaxed);
+  while (seen < bits && !largest.compare_exchange_weak(seen, bits, std::memory_order_relaxed)) {}
+}
+inline void report_amax(const output_operand& d, std::uint32_t bits) noexcept {
+  if (d.amax == nullptr) return;
+  if (bits > detail::magnitude_bits(*d.amax)) *d.amax = detail::float_from_bits(bits);
+}
 
 /// D = the product. `memory` has plan.memory.bytes().
 inline void run_gemm(gemm_problem problem, const gemm_plan& plan, std::byte* memory, const execution& where) {
@@ -223,11 +243,14 @@ inline void run_gemm(gemm_problem problem, const gemm_plan& plan, std::byte* mem
 
   const std::ptrdiff_t items = plan.row_blocks * plan.ranges;
   std::atomic<std::ptrdiff_t> next{0};
+  std::atomic<std::uint32_t> amax{0};
   for_each_task(where, static_cast<std::size_t>(plan.memory.tasks), [&](std::size_t index) noexcept {
     gemm_task task(problem, plan, cuts,
                    slots + static_cast<std::ptrdiff_t>(index) * plan.memory.task_bytes());
     for (std::ptrdiff_t item; (item = next.fetch_add(1, std::memory_order_relaxed)) < items;) task.run(item);
+    raise(amax, task.amax());
   });
+  report_amax(problem.d, amax.load(std::memory_order_relaxed));
 }
 
 }  // namespace impl

@@ -34,11 +34,15 @@ struct quantize_counts {
   }
 };
 
-/// What a GEMM adds to its product, for D of element type D: D[m,n] = sum + (addend[m,n] + bias[n]).
+/// What a GEMM adds to its product, for D of element type D: D[m,n] = sum + (addend[m,n] + bias[n]), and what it
+/// reports besides D.
 template <class D>
 struct gemm_options {
   std::span<const float> bias{};  ///< N numbers, or empty
   matrix_view<const D> addend{};  ///< M x N (it may be D itself, exactly), or 0 x 0
+  /// Where not null: *amax = max(*amax, the largest finite magnitude of D in FP32, before the division by an FP8 D's
+  /// scale and before the rounding). What the next static output scale is computed from.
+  float* amax = nullptr;
 };
 
 namespace detail {
