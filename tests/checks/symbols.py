@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""No function of the library that the linker may merge across files carries the instruction set of one file.
+"""No function that the linker may merge across files carries the instruction set of one file.
 
 The linker keeps one copy of each inline function. A copy that was compiled with -mavx512f then runs in files
-built for the baseline. So every weak symbol whose name contains `ofp8` either lies in the inline namespace
-isa_<digits>, which differs between such files, or contains no VEX or EVEX instruction (nor BMI and the like).
+built for the baseline. So every weak symbol either has the inline namespace isa_<digits>, which differs between
+such files, in its name, or contains no VEX or EVEX instruction (nor BMI and the like). That holds for what the
+library makes of std:: too (SOURCE itself uses nothing of it); without optimization, where all of std:: is
+functions, for the names that contain `ofp8` alone.
 
 usage: symbols.py [--self-test] COMPILER INCLUDE_DIR SOURCE
 SOURCE is compiled for several instruction sets and optimization levels and the objects are disassembled. With
@@ -40,11 +42,11 @@ def demangle(names):
     return dict(zip(names, text.splitlines()))
 
 
-def untagged(path):
-    """The mangled names of weak defined functions of the library outside the tag, with their readable names."""
+def untagged(path, whose):
+    """The mangled names of weak defined functions of `whose` outside the tag, with their readable names."""
     weak = [line.split()[2] for line in output("nm", "--defined-only", path).splitlines()
             if len(line.split()) == 3 and line.split()[1] in "WwVvu"]
-    return {name: text for name, text in demangle(weak).items() if "ofp8" in text and not TAG.search(text)}
+    return {name: text for name, text in demangle(weak).items() if whose in text and not TAG.search(text)}
 
 
 def functions(path):
@@ -62,8 +64,7 @@ def functions(path):
         yield symbol, body
 
 
-def violations(path):
-    names = untagged(path)
+def violations(path, names):
     for symbol, body in functions(path):
         bad = [instruction for instruction in body if EXTENDED.match(instruction)]
         if symbol in names and bad:
@@ -73,8 +74,9 @@ def violations(path):
 def check_variant(compiler, include_dir, source, flags, folder):
     path = os.path.join(folder, "object" + "".join(flags) + ".o")
     output(compiler, "-std=c++20", "-I", include_dir, *flags, "-DOFP8_JOB=job", "-DOFP8_REFUSES=refuses", "-c", source, "-o", path)
+    names = untagged(path, "ofp8" if "-O0" in flags else "")
     tagged = [n for n in demangle([s for s, _ in functions(path)]).values() if TAG.search(n)]
-    return flags, len(untagged(path)), len(tagged), list(violations(path))
+    return flags, len(names), len(tagged), list(violations(path, names))
 
 
 def main(arguments):

@@ -6,7 +6,7 @@
 #include <ofp8/exec/thread_pool.hpp>
 
 #include <cstring>
-#include <vector>
+#include <span>
 
 #include "job.hpp"
 
@@ -26,21 +26,25 @@ matrix<float> numbers(std::ptrdiff_t rows, std::ptrdiff_t cols, unsigned seed) {
 }
 
 template <class T>
-void append(std::vector<unsigned char>& bytes, const T* first, std::size_t count) {
-  const std::size_t old = bytes.size();
-  bytes.resize(old + count * sizeof(T));
-  std::memcpy(bytes.data() + old, first, count * sizeof(T));
+void append(job_bytes& bytes, const T* first, std::ptrdiff_t count) {
+  std::memcpy(bytes.data + bytes.size, first, static_cast<std::size_t>(count) * sizeof(T));
+  bytes.size += static_cast<std::size_t>(count) * sizeof(T);
 }
 
-void append(std::vector<unsigned char>& bytes, const matrix<float>& m) {
-  append(bytes, m.data(), static_cast<std::size_t>(m.rows() * m.cols()));
+template <class T>
+void append(job_bytes& bytes, const matrix<T>& m) {
+  append(bytes, m.data(), m.rows() * m.cols());
+}
+
+template <class T>
+std::span<T> elements(matrix<T>& m) {
+  return {m.data(), static_cast<std::size_t>(m.rows() * m.cols())};
 }
 
 template <class Activation, class Weight>
-void multiply(std::vector<unsigned char>& bytes, const Activation& a, const Weight& w, thread_pool& pool) {
-  matrix<float> d(a.rows(), w.rows());
-  const std::vector<float> bias(static_cast<std::size_t>(w.rows()), 0.25f);
-  gemm_nt(a, w, d, {.bias = bias});
+void multiply(job_bytes& bytes, const Activation& a, const Weight& w, thread_pool& pool) {
+  matrix<float> d(a.rows(), w.rows()), bias = numbers(1, w.rows(), 3);
+  gemm_nt(a, w, d, {.bias = elements(bias)});
   append(bytes, d);
   gemm_nt(a, pack(w), d, {}, {.executor = pool});
   append(bytes, d);
@@ -48,16 +52,14 @@ void multiply(std::vector<unsigned char>& bytes, const Activation& a, const Weig
 
 }  // namespace
 
-std::vector<unsigned char> OFP8_JOB() {
-  std::vector<unsigned char> bytes;
-  const matrix<float> a = numbers(5, 67, 1), w = numbers(19, 67, 2);
-
-  std::vector<float> in(a.data(), a.data() + a.rows() * a.cols()), out(in.size());
-  std::vector<e4m3> codes(in.size());
-  encode(in, codes);
-  append(bytes, codes.data(), codes.size());
-  decode(codes, out);
-  append(bytes, out.data(), out.size());
+void OFP8_JOB(job_bytes& bytes) {
+  const matrix<float> w = numbers(19, 67, 2);
+  matrix<float> a = numbers(5, 67, 1), decoded(5, 67);
+  matrix<e4m3> codes(5, 67);
+  encode(elements(a), elements(codes));
+  append(bytes, codes);
+  decode(elements(codes), elements(decoded));
+  append(bytes, decoded);
 
   thread_pool pool(2);
   const auto channels = quantize<e4m3, per_channel>(w);
@@ -66,7 +68,6 @@ std::vector<unsigned char> OFP8_JOB() {
   multiply(bytes, quantize<e4m3, per_token>(a), channels, pool);
   multiply(bytes, quantize<e4m3, per_group<16>>(a), blocks, pool);
   multiply(bytes, a, channels, pool);
-  return bytes;
 }
 
 bool OFP8_REFUSES() {

@@ -140,9 +140,7 @@ inline void help(detail::pool_state& pool, detail::pool_job& job, std::unique_lo
   if (job.helpers.fetch_sub(1, std::memory_order_release) == 1) pool.left.notify_all();
 }
 
-// A plain function of a void pointer: the symbols of std::jthread then name nothing of the library.
-inline void run_worker(void* argument) noexcept {
-  detail::pool_state& pool = *static_cast<detail::pool_state*>(argument);
+inline void run_worker(detail::pool_state& pool) noexcept {
   std::unique_lock<std::mutex> lock(pool.mutex);
   while (!pool.stopping) {
     if (detail::pool_job* const job = find_job(pool)) {
@@ -152,6 +150,14 @@ inline void run_worker(void* argument) noexcept {
     }
   }
 }
+
+// What a thread starts with. A type of the tagged namespace, because std::jthread's constructor is a template of
+// it that zeroes memory: with a plain function pointer all files would share one copy, with the instructions of
+// one of them.
+struct worker {
+  detail::pool_state* pool;
+  void operator()() const noexcept { run_worker(*pool); }
+};
 
 inline void wake(detail::pool_state& pool, std::size_t useful_workers) {
   if (useful_workers >= pool.workers.size()) {
@@ -213,7 +219,7 @@ inline void start_pool(detail::pool_state& pool, std::ptrdiff_t concurrency) {
   pool.spins = pool.concurrency <= std::thread::hardware_concurrency() ? 2000 : 0;
   pool.workers.reserve(pool.concurrency - 1);
   for (std::size_t i = 1; i < pool.concurrency; ++i) {
-    pool.workers.emplace_back(&run_worker, static_cast<void*>(&pool));
+    pool.workers.emplace_back(worker{&pool});
   }
 }
 
