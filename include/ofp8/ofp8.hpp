@@ -55,3 +55,4 @@
 #include <ofp8/ops/pack.hpp>
 #include <ofp8/ops/packed_weight.hpp>
 #include <ofp8/ops/quantize.hpp>
+#include <ofp8/ops/requantize.hpp>
