@@ -17,6 +17,7 @@
 #include <ofp8/core/float16.hpp>
 #include <ofp8/core/float8.hpp>
 #include <ofp8/core/fp_environment.hpp>
+#include <ofp8/reference/fma.hpp>
 #include <ofp8/scale/granularity.hpp>
 #include <ofp8/scale/options.hpp>
 #include <ofp8/scale/scaled_view.hpp>
@@ -80,7 +81,7 @@ template <class A, class B>
 float segment_sum(const A& a, const B& b, std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t begin,
                   std::ptrdiff_t end) {
   float acc = 0.0f;
-  for (std::ptrdiff_t k = begin; k < end; ++k) acc = __builtin_fmaf(a.value(m, k), b.value(n, k), acc);
+  for (std::ptrdiff_t k = begin; k < end; ++k) acc = fma(a.value(m, k), b.value(n, k), acc);
   return acc;
 }
 
@@ -93,7 +94,7 @@ float element(const A& a, const B& b, std::ptrdiff_t m, std::ptrdiff_t n, bool h
   if constexpr (A::k_block == 0 && B::k_block == 0) {
     const float acc = segment_sum(a, b, m, n, 0, depth);
     const float alpha = a.scale(m, 0) * b.scale(n, 0);
-    return has_addend ? __builtin_fmaf(acc, alpha, t) : acc * alpha;
+    return has_addend ? fma(acc, alpha, t) : acc * alpha;
   } else {
     float v = has_addend ? t : 0.0f;
     for (std::ptrdiff_t begin = 0; begin < depth;) {
@@ -101,7 +102,7 @@ float element(const A& a, const B& b, std::ptrdiff_t m, std::ptrdiff_t n, bool h
       const std::ptrdiff_t end_b = next_boundary(begin, B::k_block, depth);
       const std::ptrdiff_t end = end_a < end_b ? end_a : end_b;
       const float alpha = a.scale(m, begin) * b.scale(n, begin);
-      v = __builtin_fmaf(segment_sum(a, b, m, n, begin, end), alpha, v);
+      v = fma(segment_sum(a, b, m, n, begin, end), alpha, v);
       begin = end;
     }
     return v;

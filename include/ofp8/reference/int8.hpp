@@ -14,6 +14,7 @@
 #include <ofp8/core/config.hpp>
 #include <ofp8/core/error.hpp>
 #include <ofp8/core/fp_environment.hpp>
+#include <ofp8/reference/fma.hpp>
 #include <ofp8/reference/gemm.hpp>
 #include <ofp8/reference/quantize.hpp>
 #include <ofp8/scale/granularity.hpp>
@@ -83,7 +84,7 @@ void gemm_nt_int8(const scaled_matrix<std::int8_t, GA>& a, const scaled_matrix<s
         for (std::ptrdiff_t k = begin; k < end; ++k)
           sum += static_cast<std::int64_t>(a.codes()(m, k)) * static_cast<std::int64_t>(b.codes()(n, k));
         const float alpha = a.scale_at(m, begin) * b.scale_at(n, begin);
-        v = __builtin_fmaf(static_cast<float>(sum), alpha, v);
+        v = impl::fma(static_cast<float>(sum), alpha, v);
         begin = end;
       }
       d(m, n) = v;

@@ -18,6 +18,7 @@
 #include <ofp8/core/float8.hpp>
 #include <ofp8/core/fp_environment.hpp>
 #include <ofp8/core/round.hpp>
+#include <ofp8/reference/fma.hpp>
 #include <ofp8/reference/gemm.hpp>
 
 OFP8_STRICT_FP_BEGIN
@@ -265,7 +266,7 @@ void gemm_nt(const A& a_in, const B& b_in, D&& d_in, accumulation mode) {
         const float part =
             dot<Instruction>(a.view.codes().row(m) + begin, b.view.codes().row(n) + begin, end - begin, mode);
         const float alpha = a.scale(m, begin) * b.scale(n, begin);
-        v = k_block_a == 0 && k_block_b == 0 ? part * alpha : __builtin_fmaf(part, alpha, v);
+        v = k_block_a == 0 && k_block_b == 0 ? part * alpha : reference::impl::fma(part, alpha, v);
         begin = end;
       }
       using T = typename std::remove_cvref_t<decltype(d)>::value_type;

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include <ofp8/arch/gemm_kernels.hpp>
+#include <ofp8/arch/scalar/fma.hpp>
 #include <ofp8/core/bits.hpp>
 #include <ofp8/core/config.hpp>
 #include <ofp8/core/float8.hpp>
@@ -93,7 +94,17 @@ inline void decode_piece(const std::byte* panel, std::ptrdiff_t begin, std::ptrd
 
 template <bool Exact>
 OFP8_INLINE float add_product(float acc, float a, float b) noexcept {
-  return Exact ? acc + a * b : __builtin_fmaf(a, b, acc);
+  return Exact ? acc + a * b : fma(a, b, acc);
+}
+
+// Where an fma is many operations there are no registers left for sums, and they would keep compilers from
+// vectorizing.
+OFP8_NOINLINE inline void add_row_in_memory(const float* a, const float* __restrict values, std::ptrdiff_t k,
+                                            float* __restrict sums) noexcept {
+  for (std::ptrdiff_t i = 0; i < k; ++i) {
+    const float x = a[i];
+    for (std::ptrdiff_t c = 0; c < columns; ++c) sums[c] = fma(x, values[i * columns + c], sums[c]);
+  }
 }
 
 // The sums of a row (of two rows: each weight is loaded once for both) continue over a piece. They are local
@@ -130,17 +141,24 @@ OFP8_NOINLINE inline void add_two_rows(const float* a, std::ptrdiff_t stride, co
 template <bool Exact>
 inline void add_rows(const panel_task<float>& task, std::ptrdiff_t begin, std::ptrdiff_t k,
                      const float* values, float* sums) noexcept {
-  std::ptrdiff_t m = 0;
-  for (; m + 2 <= task.rows; m += 2)
-    add_two_rows<Exact>(task.a + m * task.a_stride + begin, task.a_stride, values, k, sums + m * columns);
-  if (m < task.rows) add_row<Exact>(task.a + m * task.a_stride + begin, values, k, sums + m * columns);
+  const float* a = task.a + begin;
+  const std::ptrdiff_t stride = task.a_stride;
+  if constexpr (!Exact && !has_fma) {
+    for (std::ptrdiff_t m = 0; m < task.rows; ++m)
+      add_row_in_memory(a + m * stride, values, k, sums + m * columns);
+  } else {
+    std::ptrdiff_t m = 0;
+    for (; m + 2 <= task.rows; m += 2)
+      add_two_rows<Exact>(a + m * stride, stride, values, k, sums + m * columns);
+    if (m < task.rows) add_row<Exact>(a + m * stride, values, k, sums + m * columns);
+  }
 }
 
 inline void combine(combine_rule rule, const float* sums, float a_scale, const float* b_scales,
                     float* tile) noexcept {
   for (std::ptrdiff_t c = 0; c < columns; ++c) {
     const float alpha = a_scale * b_scales[c];
-    tile[c] = rule == combine_rule::scale ? sums[c] * alpha : __builtin_fmaf(sums[c], alpha, tile[c]);
+    tile[c] = rule == combine_rule::scale ? sums[c] * alpha : fma(sums[c], alpha, tile[c]);
   }
 }
 
