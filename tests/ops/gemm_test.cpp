@@ -200,7 +200,7 @@ TEST_CASE("the addend may be D itself", "[ops][gemm]") {
   matrix<bf16> wanted(40, 70);
   reference::gemm_nt(a, b, wanted, {.bias = bias, .addend = c.view()});
   for (const isa i : available_isas()) {
-    for (std::size_t threads : {1, 3}) {
+    for (const std::size_t threads : {1u, 3u}) {
       matrix<bf16> d = c;
       gemm_nt(a, b, d, {.bias = bias, .addend = d.view()}, {.executor = pool_of(threads), .isa = i});
       CHECK(std::memcmp(d.data(), wanted.data(), 40 * 70 * 2) == 0);
