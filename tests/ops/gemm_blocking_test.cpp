@@ -2,6 +2,8 @@
 // The parts of gemm_nt that no scalar machine reaches by itself: blocks, ranges and calls of any size, and the
 // rows of bf16 pairs that a dot-product instruction takes. A backend with tiny blocks, and one with a naive dot
 // product, stand in.
+#include <atomic>
+
 #include "tests/catch.hpp"
 #include "tests/ops/gemm_cases.hpp"
 
@@ -10,7 +12,8 @@ using namespace ofp8::test;
 
 namespace {
 
-int pair_calls = 0;
+gemm_blocking chosen;  // what the stand-ins ask for
+std::atomic<int> pair_calls{0};
 
 // The dot product as the instruction does it (numerics: hardware dot products): the odd slot first.
 float dot(float acc, bf16_pair a, bf16_pair b) {
@@ -28,9 +31,37 @@ bf16_pair weights_at(const std::byte* panel, std::ptrdiff_t column, std::ptrdiff
   return {.even_slot = at(k + 1), .odd_slot = at(k)};
 }
 
+/// What arch/gemm_kernels.hpp promises to a multiply, beside the numbers.
+std::string broken_promise;
+template <class Row>
+void check_promises(const panel_task<Row>& t, const gemm_blocking& blocking) {
+  const auto aligned = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 64 == 0; };
+  const auto lines = [](std::ptrdiff_t floats) { return floats % 16 == 0; };
+  if (!aligned(t.a) || !aligned(t.b) || !aligned(t.tile) || !aligned(t.scratch)) broken_promise = "alignment";
+  if (!aligned(t.a_scales) || !aligned(t.b_scales)) broken_promise = "alignment of scales";
+  if (!lines(t.a_stride) || !lines(t.tile_stride)) broken_promise = "strides of rows";
+  if (!lines(t.a_scales_stride) || !lines(t.b_scales_stride)) broken_promise = "strides of scales";
+  if (t.a_scales_stride < t.rows || t.b_scales_stride < t.panels * 32) broken_promise = "lengths of scales";
+  if (t.rows < 1 || t.rows > blocking.rows || t.panels < 1 || t.panels > blocking.panels)
+    broken_promise = "sizes";
+  if (t.segments < 1 || t.cuts[0] != 0) broken_promise = "cuts";
+  for (std::ptrdiff_t s = 0; s < t.segments; ++s)
+    if (t.cuts[s + 1] <= t.cuts[s]) broken_promise = "empty segment";
+  const std::ptrdiff_t k = t.cuts[t.segments],
+                       row = sizeof(Row) == sizeof(float) && std::is_same_v<Row, float> ? k : (k + 1) / 2;
+  if (t.a_stride < row + 16) broken_promise = "a cache line behind each row";
+}
+
+template <class E>
+void multiply_checked(const panel_task<float>& t) noexcept {
+  check_promises(t, chosen);
+  impl::scalar::multiply<E>(t);
+}
+
 template <class E>
 void multiply_pairs(const panel_task<bf16_pair>& t) noexcept {
   ++pair_calls;
+  check_promises(t, chosen);
   for (std::ptrdiff_t m = 0; m < t.rows; ++m) {
     for (std::ptrdiff_t n = 0; n < t.panels * 32; ++n) {
       float& v = t.tile[m * t.tile_stride + n];
@@ -55,7 +86,6 @@ void load_pairs(const impl::activation_operand& a, std::ptrdiff_t row, bf16_pair
   for (std::ptrdiff_t k = 0; k < a.k; k += 2) out[k / 2] = pair(at(k), at(k + 1));
 }
 
-gemm_blocking chosen;
 gemm_blocking chosen_blocking(const gemm_shape&) noexcept { return chosen; }
 
 template <class T>
@@ -79,6 +109,7 @@ void gemm_as_chosen(const A& a, const B& b, D d, const gemm_options<addend_of<D>
   out.addend_leading_dimension = options.addend.leading_dimension();
   if (!options.bias.empty()) out.bias = options.bias.data();
   weights.blocking = &chosen_blocking;
+  weights.multiply = &multiply_checked<E>;
   if (pairs) {
     weights.multiply_pairs = &multiply_pairs<E>;
     use_pairs(activations, impl::activation_view(a));
@@ -101,6 +132,7 @@ std::string compare(const A& a, const B& b, unsigned terms, bool pairs, random_s
   const execution& where = runs[random.below(3)];
   gemm_as_chosen(a, b, from_rows.operand(), options, pairs, where);
   gemm_as_chosen(a, pack(b), from_packed.operand(), options, pairs, where);
+  if (!broken_promise.empty()) return "the kernel was promised more: " + broken_promise;
   const std::string d = difference(from_rows, wanted);
   return d.empty() ? difference(from_packed, wanted) : d;
 }
@@ -178,7 +210,7 @@ TEST_CASE("bf16 activations go by pairs only within the range where that is exac
                                          {-0x1p100f, 1},
                                          {0.0f, 1},
                                          {-0.0f, 1},
-                                         {0x1.fcp-101f, 0},
+                                         {0x1.fep-101f, 0},
                                          {0x1.02p100f, 0},
                                          {0x1p-133f, 0},
                                          {float_of(0x7f80'0000), 0},
@@ -191,6 +223,29 @@ TEST_CASE("bf16 activations go by pairs only within the range where that is exac
     CHECK(compare(a, b, 0, true, random) == "");
     CHECK(pair_calls - before == 2 * calls);  // rows and packed, one panel each
   }
+}
+
+TEST_CASE("a product that is large enough is shared among as many tasks as run at once", "[ops][gemm]") {
+  struct counting {
+    std::size_t tasks = 0;
+    std::size_t concurrency() const { return 5; }
+    void parallel_for(std::size_t n, const task_ref& f) {
+      tasks = n;
+      for (std::size_t i = 0; i < n; ++i) f(i);
+    }
+  };
+  random_source random(27);
+  const auto tasks_of = [&](const shape& s) {
+    counting executor;
+    matrix<float> d(s.m, s.n);
+    gemm_nt(random_scaled<e4m3, per_token>(s.m, s.k, random, content::ordinary),
+            random_scaled<e4m3, per_channel>(s.n, s.k, random, content::ordinary), d, {},
+            {.executor = executor, .isa = isa::scalar});
+    return executor.tasks;
+  };
+  CHECK(tasks_of({40, 700, 500}) == 5);  // panels to share
+  CHECK(tasks_of({700, 20, 500}) == 5);  // only rows to share
+  CHECK(tasks_of({4, 40, 50}) == 1);     // not worth it
 }
 
 TEST_CASE("memory for the largest shape is enough for all smaller ones", "[ops][gemm]") {
