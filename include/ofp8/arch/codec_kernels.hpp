@@ -70,6 +70,9 @@ struct quantize_rule {
   /// Of the rounded quotient. (Not a float to add: under -ffast-math the file that fills this in may take -0
   /// for +0.)
   minus_zero_rule on_minus_zero = minus_zero_rule::keep;
+  /// The caller's word that no x is NaN and that no quotient rounds beyond the largest finite number. It
+  /// changes no result, but saves kernels from looking.
+  bool in_range = false;
 };
 
 /// Rows of 16- and 32-bit numbers.
@@ -83,12 +86,14 @@ struct row_kernels {
   void (*canonical_f32)(const float* x, std::ptrdiff_t n, float* out) noexcept;
   /// amax[g] = max(amax[g], largest magnitude of group g that `rule` counts) as float bits, an integer
   /// maximum: a NaN that counts beats everything (which NaN is not specified). The caller initialises amax.
-  void (*amax_f32)(const float* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_rule rule,
-                   std::uint32_t* amax) noexcept;
-  void (*amax_bf16)(const bf16* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_rule rule,
-                    std::uint32_t* amax) noexcept;
-  void (*amax_fp16)(const fp16* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_rule rule,
-                    std::uint32_t* amax) noexcept;
+  /// Returns the largest magnitude of the row in the same way, whatever counts: above 7f7fffff there was an
+  /// infinity or a NaN.
+  std::uint32_t (*amax_f32)(const float* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_rule rule,
+                            std::uint32_t* amax) noexcept;
+  std::uint32_t (*amax_bf16)(const bf16* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_rule rule,
+                             std::uint32_t* amax) noexcept;
+  std::uint32_t (*amax_fp16)(const fp16* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_rule rule,
+                             std::uint32_t* amax) noexcept;
 };
 
 /// Rows of FP8 codes of one format.

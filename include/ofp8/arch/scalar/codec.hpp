@@ -115,25 +115,33 @@ inline void decode(const E* __restrict codes, std::ptrdiff_t n, Out* __restrict 
   for (std::ptrdiff_t i = 0; i < n; ++i) out[i] = table[codes[i].code];
 }
 
+struct group_amax {
+  std::uint32_t counted, any;
+};
 template <class In>
-OFP8_INLINE std::uint32_t amax_of_group(const In* x, std::ptrdiff_t n, std::uint32_t limit) noexcept {
-  std::int32_t amax = 0;
+OFP8_INLINE group_amax amax_of_group(const In* x, std::ptrdiff_t n, std::uint32_t limit) noexcept {
+  std::int32_t amax = 0, any = 0;
   for (std::ptrdiff_t i = 0; i < n; ++i) {
     const std::uint32_t a = load(x[i]) & detail::float_magnitude;
+    const auto magnitude = static_cast<std::int32_t>(a);
     const auto counted = static_cast<std::int32_t>(a & ~above(a, limit));
+    any = magnitude > any ? magnitude : any;
     amax = counted > amax ? counted : amax;
   }
-  return static_cast<std::uint32_t>(amax);
+  return {static_cast<std::uint32_t>(amax), static_cast<std::uint32_t>(any)};
 }
 
 template <class In>
-inline void amax(const In* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_rule rule,
-                 std::uint32_t* amax) noexcept {
+inline std::uint32_t amax(const In* x, std::ptrdiff_t n, std::ptrdiff_t group, amax_rule rule,
+                          std::uint32_t* amax) noexcept {
   const std::uint32_t limit = detail::amax_limit(rule);
+  std::uint32_t any = 0;
   for (std::ptrdiff_t begin = 0, g = 0; begin < n; begin += group, ++g) {
-    const std::uint32_t found = amax_of_group(x + begin, n - begin < group ? n - begin : group, limit);
-    if (found > amax[g]) amax[g] = found;
+    const group_amax found = amax_of_group(x + begin, n - begin < group ? n - begin : group, limit);
+    if (found.counted > amax[g]) amax[g] = found.counted;
+    if (found.any > any) any = found.any;
   }
+  return any;
 }
 
 /// Calls f(first, count, g) for the parts of [begin, end) that lie in one group each.
