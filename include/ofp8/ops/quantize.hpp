@@ -21,6 +21,7 @@
 #include <ofp8/core/policy.hpp>
 #include <ofp8/exec/execution.hpp>
 #include <ofp8/ops/blocks.hpp>
+#include <ofp8/ops/quantize_window.hpp>
 #include <ofp8/ops/range.hpp>
 #include <ofp8/ops/split.hpp>
 #include <ofp8/scale/granularity.hpp>
@@ -44,21 +45,6 @@ concept wide_matrix = matrix_like<X> && wide_number<std::remove_const_t<element_
 template <class X>
 concept quantize_output = scaled_operand<X> && fp8_type<typename scaled_view_of<X>::element_type> &&
     (std::is_lvalue_reference_v<X> || std::same_as<std::remove_cvref_t<X>, scaled_view_of<X>>);
-
-/// The recipe's last steps for codes E and elements In, as the kernels take them.
-template <class E, class In>
-OFP8_INLINE constexpr quantize_rule quantize_rule_for(const recipe& r, bool divide) noexcept {
-  quantize_rule rule{
-      .encode = encode_rule_for(E::spec, r.conversion), .divide = divide, .on_minus_zero = r.on_minus_zero};
-  if (r.on_nan == nan_rule::largest) {
-    rule.encode.nan = static_cast<std::uint8_t>(E::spec.largest_code());
-    rule.encode.nan_sign = 0;
-  }
-  if (r.arithmetic == arithmetic::input_type && !std::same_as<In, float>)
-    rule.quotient = std::same_as<In, bf16> ? quantize_rule::quotient_type::to_bf16
-                                           : quantize_rule::quotient_type::to_fp16;
-  return rule;
-}
 
 }  // namespace detail
 }  // namespace ofp8
@@ -91,74 +77,6 @@ inline void check_conversion(const char* function, const policy& p) {
     refuse_conversion(function, stochastic, detail::nan_code_of(E::spec, p), E::format::name);
 }
 
-/// One quantization: where the numbers come from and where they go.
-template <fp8_type E, scale_type Scale, class In>
-struct quantization {
-  detail::block_geometry geometry;
-  matrix_view<const In> x;
-  matrix_view<E> codes;
-  scale_grid<Scale> scales;
-  const recipe& how;
-  const static_scale* given;  // null: computed from x
-  bool counted;
-  const row_kernels& rows;
-  const codec_kernels<E>& codec;
-};
-
-/// The largest magnitudes (float bits) of a window's blocks in some rows are merged into `amax`.
-template <class Q>
-inline void merge_amax(const Q& q, detail::index_range rows, detail::index_range blocks,
-                       std::uint32_t* amax) noexcept {
-  const detail::index_range columns = q.geometry.columns_of_blocks(blocks);
-  const auto kernel = detail::amax_kernel<typename decltype(q.x)::value_type>(q.rows);
-  for (std::ptrdiff_t r = rows.first; r < rows.last; ++r)
-    kernel(q.x.row(r) + columns.first, columns.size(), q.geometry.block_cols, q.how.amax, amax);
-}
-
-/// Stores the scales of a window's blocks in strip i and gives their operands; returns whether to divide.
-template <fp8_type E, scale_type Scale, class In>
-inline bool store_scales(const quantization<E, Scale, In>& q, std::ptrdiff_t i, detail::index_range blocks,
-                         const std::uint32_t* amax, float* operands) noexcept {
-  bool divide = true;
-  for (std::ptrdiff_t j = blocks.first; j < blocks.last; ++j) {
-    const std::ptrdiff_t b = j - blocks.first;
-    const scale_step step = q.given != nullptr
-                                ? static_scale_step<Scale>(q.how, (*q.given)(i, j))
-                                : scale_step_for<E, Scale, In>(q.how, detail::float_from_bits(amax[b]));
-    q.scales(i, j) = detail::stored_scale<Scale>(step.scale);
-    operands[b] = step.operand;
-    divide = step.divide;
-  }
-  return divide;
-}
-
-template <fp8_type E, scale_type Scale, class In>
-inline void write_codes(const quantization<E, Scale, In>& q, detail::index_range rows,
-                        detail::index_range blocks, const float* operands, bool divide,
-                        quantize_counts& counts) noexcept {
-  const detail::index_range columns = q.geometry.columns_of_blocks(blocks);
-  const quantize_rule rule = detail::quantize_rule_for<E, In>(q.how, divide);
-  const auto kernel = detail::quantize_kernel<In>(q.codec);
-  for (std::ptrdiff_t r = rows.first; r < rows.last; ++r)
-    kernel(q.x.row(r) + columns.first, columns.size(), q.geometry.block_cols, operands, rule,
-           q.codes.row(r) + columns.first, q.counted ? &counts : nullptr);
-}
-
-/// One strip on one thread: amax of a window, its scales, its codes while the rows are still in the cache.
-template <class Q>
-inline void quantize_strip(const Q& q, std::ptrdiff_t i, quantize_counts& counts) noexcept {
-  const detail::index_range rows = q.geometry.rows_of_strip(i);
-  for (std::ptrdiff_t first = 0; first < q.geometry.grid_cols; first += detail::block_geometry::window) {
-    const detail::index_range blocks = q.geometry.window_from(first);
-    std::uint32_t amax[detail::block_geometry::window];
-    float operands[detail::block_geometry::window];
-    for (std::ptrdiff_t b = 0; b < blocks.size(); ++b) amax[b] = 0;
-    if (q.given == nullptr) merge_amax(q, rows, blocks, amax);
-    const bool divide = store_scales(q, i, blocks, amax, operands);
-    write_codes(q, rows, blocks, operands, divide, counts);
-  }
-}
-
 // Each task has a slot of its own for what it found; slots are merged in order afterwards. That takes no
 // atomics and no allocation, and bounds the number of tasks.
 inline constexpr std::ptrdiff_t most_strip_tasks = 256;
@@ -169,44 +87,57 @@ inline constexpr std::ptrdiff_t row_task_window = 64;  // blocks: 64 slots of th
 template <class Q>
 inline void quantize_strips(const Q& q, std::ptrdiff_t tasks, const execution& where,
                             quantize_counts& counts) {
+  const std::ptrdiff_t window =
+      window_blocks<std::remove_const_t<typename decltype(q.x)::value_type>>(q.geometry);
+  if (tasks == 1)
+    return for_each_part(where, q.geometry.grid_rows, 1,
+                         [&](std::ptrdiff_t, std::ptrdiff_t first, std::ptrdiff_t last) {
+                           for (std::ptrdiff_t i = first; i < last; ++i) quantize_strip(q, i, window, counts);
+                         });
   quantize_counts found[most_strip_tasks];
   for_each_part(where, q.geometry.grid_rows, tasks,
                 [&](std::ptrdiff_t task, std::ptrdiff_t first, std::ptrdiff_t last) {
-                  for (std::ptrdiff_t i = first; i < last; ++i) quantize_strip(q, i, found[task]);
+                  for (std::ptrdiff_t i = first; i < last; ++i) quantize_strip(q, i, window, found[task]);
                 });
   for (std::ptrdiff_t task = 0; task < tasks; ++task) counts += found[task];
 }
+
+/// What one task found in its rows of a window.
+struct row_task_amax {
+  std::uint32_t of_block[row_task_window];
+  std::uint32_t largest;
+};
 
 /// One strip by several tasks, because it is most of the matrix (per tensor): all rows' amax, then all codes.
 template <class Q>
 inline void quantize_rows(const Q& q, std::ptrdiff_t i, std::ptrdiff_t tasks, const execution& where,
                           quantize_counts& counts) {
   const detail::index_range strip = q.geometry.rows_of_strip(i);
-  std::uint32_t amax[most_row_tasks][row_task_window];
-  float operands[row_task_window];
+  row_task_amax amax[most_row_tasks];
+  window_operands operands;
   quantize_counts found[most_row_tasks];
   for (std::ptrdiff_t first = 0; first < q.geometry.grid_cols; first += row_task_window) {
     const detail::index_range blocks{first, detail::at_most(first + row_task_window, q.geometry.grid_cols)};
-    for (auto& slot : amax)
-      for (std::uint32_t& a : slot) a = 0;
+    for (row_task_amax& slot : amax) slot = {};
     if (q.given == nullptr)
       for_each_part(where, strip.size(), tasks,
                     [&](std::ptrdiff_t task, std::ptrdiff_t from, std::ptrdiff_t to) {
-                      merge_amax(q, {strip.first + from, strip.first + to}, blocks, amax[task]);
+                      amax[task].largest =
+                          merge_amax(q, {strip.first + from, strip.first + to}, blocks, amax[task].of_block);
                     });
-    for (std::ptrdiff_t task = 1; task < tasks; ++task)
+    for (std::ptrdiff_t task = 1; task < tasks; ++task) {
       for (std::ptrdiff_t b = 0; b < blocks.size(); ++b)
-        if (amax[task][b] > amax[0][b]) amax[0][b] = amax[task][b];
-
-    bool divide = true;
+        if (amax[task].of_block[b] > amax[0].of_block[b]) amax[0].of_block[b] = amax[task].of_block[b];
+      if (amax[task].largest > amax[0].largest) amax[0].largest = amax[task].largest;
+    }
     {
       const detail::fp_environment_guard guard;
-      divide = store_scales(q, i, blocks, amax[0], operands);
+      store_scales(q, i, blocks, amax[0].of_block, amax[0].largest, operands);
     }
-    for_each_part(
-        where, strip.size(), tasks, [&](std::ptrdiff_t task, std::ptrdiff_t from, std::ptrdiff_t to) {
-          write_codes(q, {strip.first + from, strip.first + to}, blocks, operands, divide, found[task]);
-        });
+    for_each_part(where, strip.size(), tasks,
+                  [&](std::ptrdiff_t task, std::ptrdiff_t from, std::ptrdiff_t to) {
+                    write_codes(q, {strip.first + from, strip.first + to}, blocks, operands, found[task]);
+                  });
   }
   for (const quantize_counts& slot : found) counts += slot;
 }

@@ -73,6 +73,14 @@ OFP8_VEC256 f32v fma(f32v a, f32v b, f32v c) noexcept {
 /// c - a * b, rounded once.
 OFP8_VEC256 f32v fnma(f32v a, f32v b, f32v c) noexcept { return fma({-a.v}, b, c); }
 
+/// x itself, as a value of unknown origin: the compiler neither makes an fma of a product and the sum that it goes
+/// into, nor moves a conversion to float behind a branch (clang 14 scalarizes a vector of halves that two paths lead
+/// to).
+OFP8_VEC256 f32v opaque(f32v x) noexcept {
+  __asm__("" : "+x"(x.v));
+  return x;
+}
+
 // --- 32-bit numbers ------------------------------------------------------------------------------------------
 
 OFP8_VEC256 u32v splat(std::uint32_t x) noexcept { return {_mm256_set1_epi32(static_cast<int>(x))}; }
@@ -239,7 +247,7 @@ OFP8_VEC256 f32v load(const float* p) noexcept { return {_mm256_loadu_ps(p)}; }
 OFP8_VEC256 f32v load(const bf16* p) noexcept {
   return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(load_half(p)), 16))};
 }
-OFP8_VEC256 f32v load(const fp16* p) noexcept { return {_mm256_cvtph_ps(load_half(p))}; }
+OFP8_VEC256 f32v load(const fp16* p) noexcept { return opaque({_mm256_cvtph_ps(load_half(p))}); }
 OFP8_VEC256 u32v load(const std::uint32_t* p) noexcept { return {load_bits(p)}; }
 OFP8_VEC256 quad<f32v> load_quad(const bf16* p) noexcept {
   const __m256i zero = _mm256_setzero_si256();

@@ -79,8 +79,10 @@ OFP8_VEC512 f32v fma(f32v a, f32v b, f32v c) noexcept {
 /// c - a * b, rounded once.
 OFP8_VEC512 f32v fnma(f32v a, f32v b, f32v c) noexcept { return fma({-a.v}, b, c); }
 
-/// x itself; the compiler does not make an fma of the product x and a sum that it goes into.
-OFP8_VEC512 f32v uncontracted(f32v x) noexcept {
+/// x itself, as a value of unknown origin: the compiler neither makes an fma of a product and the sum that it goes
+/// into, nor moves a conversion to float behind a branch (clang 14 scalarizes a vector of halves that two paths lead
+/// to).
+OFP8_VEC512 f32v opaque(f32v x) noexcept {
   __asm__("" : "+v"(x.v));
   return x;
 }
@@ -281,7 +283,7 @@ OFP8_VEC512 __m256i load_first_half(const void* p, std::uint64_t elements) noexc
 OFP8_VEC512 f32v widen(const bf16*, __m256i x) noexcept {
   return floats(shift_left<16>(u32v{_mm512_maskz_cvtepu16_epi32(all_16, x)}));
 }
-OFP8_VEC512 f32v widen(const fp16*, __m256i x) noexcept { return {_mm512_maskz_cvtph_ps(all_16, x)}; }
+OFP8_VEC512 f32v widen(const fp16*, __m256i x) noexcept { return opaque({_mm512_maskz_cvtph_ps(all_16, x)}); }
 
 OFP8_VEC512 f32v load(const float* p) noexcept { return {_mm512_loadu_ps(p)}; }
 OFP8_VEC512 f32v load(const bf16* p) noexcept { return widen(p, load_half(p)); }

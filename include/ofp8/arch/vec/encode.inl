@@ -72,31 +72,38 @@ OFP8_VEC quad<u32v> same4(std::uint32_t x) noexcept {
   return {v, v, v, v};
 }
 
+/// What does not change along a row.
+struct usual_rule {
+  detail::numbers x;
+  std::uint8_t* out;
+  scaling how;
+  bool in_range;
+};
+OFP8_INLINE usual_rule usual_rule_of(const detail::code_task& t) noexcept {
+  return {t.x, t.out, t.how, t.rule.in_range};
+}
+
 /// Numbers [first, last) of a row, which meet the same vectors.
-OFP8_VEC void usual_run(const detail::code_task& t, std::ptrdiff_t first, std::ptrdiff_t last,
+OFP8_VEC void usual_run(const usual_rule& r, std::ptrdiff_t first, std::ptrdiff_t last,
                         const group_vectors& g, const rounding& k, u32v& seen) noexcept {
-  const detail::numbers x = t.x;
-  const scaling how = t.how;
-  const bool in_range = t.rule.in_range;
-  std::uint8_t* const out = t.out;
   for (std::ptrdiff_t i = first; i < last; i += block)
-    store_codes(out + i, last - i, usual_codes(load4(x, i, last - i), g, how, in_range, k, seen));
+    store_codes(r.out + i, last - i, usual_codes(load4(r.x, i, last - i), g, r.how, r.in_range, k, seen));
 }
 
 /// Groups of a quad and more, or a single one.
-OFP8_VEC void usual_groups(const detail::stretch& s, const detail::code_task& t, const stretch_operands& o,
+OFP8_VEC void usual_groups(const detail::stretch& s, const usual_rule& r, const stretch_operands& o,
                            const rounding& k, u32v& seen) noexcept {
   const std::ptrdiff_t last = s.first + s.size;
   std::ptrdiff_t i = s.first;
   for (std::ptrdiff_t g = 0; g < s.groups; ++g, i += s.group) {
     const group_vectors v{same4(o.limits[g]), same4(o.operands[g]), same4(o.reciprocals[g])};
-    usual_run(t, i, last - i < s.group ? last : i + s.group, v, k, seen);
+    usual_run(r, i, last - i < s.group ? last : i + s.group, v, k, seen);
   }
 }
 
 /// Groups of some whole vectors: a quad at a time, each vector of which has its own group.
-OFP8_VEC void usual_small_groups(const detail::stretch& s, const detail::code_task& t,
-                                 const stretch_operands& o, const rounding& k, u32v& seen) noexcept {
+OFP8_VEC void usual_small_groups(const detail::stretch& s, const usual_rule& r, const stretch_operands& o,
+                                 const rounding& k, u32v& seen) noexcept {
   std::ptrdiff_t g[4] = {0, 0, 0, 0};
   std::ptrdiff_t group = 0, left = s.group;
   const std::ptrdiff_t last = s.first + s.size;
@@ -114,25 +121,26 @@ OFP8_VEC void usual_small_groups(const detail::stretch& s, const detail::code_ta
         {splat(o.operands[g[0]]), splat(o.operands[g[1]]), splat(o.operands[g[2]]), splat(o.operands[g[3]])},
         {splat(o.reciprocals[g[0]]), splat(o.reciprocals[g[1]]), splat(o.reciprocals[g[2]]),
          splat(o.reciprocals[g[3]])}};
-    usual_run(t, i, last - i < block ? last : i + block, v, k, seen);
+    usual_run(r, i, last - i < block ? last : i + block, v, k, seen);
   }
 }
 
 /// False where something was unusual; the codes are wrong then.
 OFP8_VEC bool codes_usually(const detail::stretch& s, const detail::code_task& t,
                             const rounding& k) noexcept {
+  const usual_rule r = usual_rule_of(t);
   u32v seen = splat(0u);
   if (t.how == scaling::none) {
     const group_vectors v{same4(t.rule.encode.clamp), same4(1.0f), same4(1.0f)};
-    usual_run(t, s.first, s.first + s.size, v, k, seen);
+    usual_run(r, s.first, s.first + s.size, v, k, seen);
   } else {
     stretch_operands o;
     const bool large = s.group >= block || s.groups == 1;
     if ((!large && s.group % lanes != 0) || !prepare(s, t, o)) return false;
     if (large)
-      usual_groups(s, t, o, k, seen);
+      usual_groups(s, r, o, k, seen);
     else
-      usual_small_groups(s, t, o, k, seen);
+      usual_small_groups(s, r, o, k, seen);
   }
   return !any(above(seen, splat(detail::usual_up_to(*t.format, t.rule.encode))));
 }

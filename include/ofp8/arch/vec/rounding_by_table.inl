@@ -26,7 +26,7 @@ struct rounding {
   }
 
   /// Of magnitudes up to the clamp: numbers whose low bytes bytes() makes codes.
-  OFP8_VEC u32v round(f32v a) const noexcept { return bits(uncontracted(a) + addend(a)); }
+  OFP8_VEC u32v round(f32v a) const noexcept { return bits(opaque(a) + addend(a)); }
   OFP8_VEC u8v bytes(u8v low) const noexcept { return low; }
 
   struct sum {
@@ -34,7 +34,7 @@ struct rounding {
   };
   OFP8_VEC sum add(f32v a) const noexcept {
     const f32v c = addend(a);
-    return {uncontracted(a) + c, c};
+    return {opaque(a) + c, c};
   }
   /// The code alone.
   OFP8_VEC u32v exact_code(const sum& s) const noexcept { return bits(s.total) & splat(0xffu); }
