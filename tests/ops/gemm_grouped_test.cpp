@@ -153,3 +153,25 @@ TEST_CASE("amax is the largest finite magnitude of D before its scale, merged wi
   gemm_nt(a, b, d, {.bias = bias, .amax = &amax});
   CHECK(amax == 0.0f);
 }
+
+TEST_CASE("amax may start from anything: a negative number or a NaN counts as 0", "[gemm][amax]") {
+  const auto a = quantize<e4m3, per_token>(noise(3, 33, 5));
+  const auto b = quantize<e4m3, per_channel>(noise(5, 33, 6));
+  const auto zero = quantize<e4m3, per_token>(matrix<float>(3, 33));
+  matrix<float> d(3, 5), r(3, 5);
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float start : {-infinity, -1e9f, -1e-9f, std::numeric_limits<float>::quiet_NaN()}) {
+    for (const auto* x : {&a, &zero}) {
+      float wanted = start, amax = start, amax_of_group = start;
+      reference::gemm_nt(*x, b, r, {.amax = &wanted});
+      gemm_nt(*x, b, d, {.amax = &amax});
+      std::vector<gemm_group<scaled_view<const e4m3, per_token>, scaled_view<const e4m3, per_channel>,
+                             matrix_view<float>>>
+          one{{x->view(), b.view(), d.view(), {.amax = &amax_of_group}}};
+      gemm_nt_grouped(one);
+      CHECK((x == &zero ? wanted == 0.0f : wanted > 0.0f));
+      CHECK(amax == wanted);
+      CHECK(amax_of_group == wanted);
+    }
+  }
+}

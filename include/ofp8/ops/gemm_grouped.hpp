@@ -218,7 +218,7 @@ class group_run {
     if (d.amax == nullptr) return;
     std::atomic_ref<float> amax(*d.amax);
     float seen = amax.load(std::memory_order_relaxed);
-    while (bits > detail::magnitude_bits(seen) &&
+    while (gives_way(seen, bits) &&
            !amax.compare_exchange_weak(seen, detail::float_from_bits(bits), std::memory_order_relaxed)) {}
   }
 

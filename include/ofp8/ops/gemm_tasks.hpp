@@ -227,9 +227,14 @@ inline void raise(std::atomic<std::uint32_t>& largest, std::uint32_t bits) noexc
   std::uint32_t seen = largest.load(std::memory_order_relaxed);
   while (seen < bits && !largest.compare_exchange_weak(seen, bits, std::memory_order_relaxed)) {}
 }
+// Whether the caller's number gives way to a magnitude: a negative one (what a maximum may start from) and a NaN always
+// do. They have larger bits than infinity.
+inline bool gives_way(float number, std::uint32_t magnitude) noexcept {
+  const std::uint32_t bits = detail::bits_of(number);
+  return bits > detail::float_infinity || bits < magnitude;
+}
 inline void report_amax(const output_operand& d, std::uint32_t bits) noexcept {
-  if (d.amax == nullptr) return;
-  if (bits > detail::magnitude_bits(*d.amax)) *d.amax = detail::float_from_bits(bits);
+  if (d.amax != nullptr && gives_way(*d.amax, bits)) *d.amax = detail::float_from_bits(bits);
 }
 
 /// D = the product. `memory` has plan.memory.bytes().

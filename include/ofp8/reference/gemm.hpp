@@ -167,8 +167,8 @@ void gemm_nt(const A& a_in, const B& b_in, D&& d_in, const gemm_options<addend_o
       if (has_c) t = static_cast<float>(addend(m, n));
       if (has_bias) t = has_c ? t + bias[static_cast<std::size_t>(n)] : bias[static_cast<std::size_t>(n)];
       const float v = impl::element(a, b, m, n, has_c || has_bias, t);
-      if (options.amax != nullptr && detail::is_finite(v))
-        *options.amax = __builtin_fmaxf(*options.amax, __builtin_fabsf(v));
+      if (options.amax != nullptr)
+        *options.amax = __builtin_fmaxf(*options.amax, detail::is_finite(v) ? __builtin_fabsf(v) : 0.0f);
       if constexpr (fp8_output) {
         using E = typename std::remove_cvref_t<decltype(d)>::element_type;
         d.codes()(m, n) = convert<E>(v / static_cast<float>(d.scales()(0, 0)));

@@ -41,7 +41,8 @@ struct gemm_options {
   std::span<const float> bias{};  ///< N numbers, or empty
   matrix_view<const D> addend{};  ///< M x N (it may be D itself, exactly), or 0 x 0
   /// Where not null: *amax = max(*amax, the largest finite magnitude of D in FP32, before the division by an FP8 D's
-  /// scale and before the rounding). What the next static output scale is computed from.
+  /// scale and before the rounding), where a negative number or a NaN in *amax counts as 0. What the next static output
+  /// scale is computed from.
   float* amax = nullptr;
 };
 
